@@ -1,0 +1,2 @@
+//! `formwork`: the command.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Obeys an execution graph: parallel, journalled, resumable.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! The module tree: blocks decoded, static checks, references.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Configuration and refreshed state to a plan.
+#![forbid(unsafe_code)]

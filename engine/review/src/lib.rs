@@ -1,0 +1,2 @@
+//! Rules over a plan's facts, known or followed by origin.
+#![forbid(unsafe_code)]

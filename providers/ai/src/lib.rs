@@ -1,0 +1,2 @@
+//! The formwork provider: machine facts, fabric, capacity.
+#![forbid(unsafe_code)]

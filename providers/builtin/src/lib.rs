@@ -1,0 +1,2 @@
+//! terraform_data and the other providers that need no remote service.
+#![forbid(unsafe_code)]

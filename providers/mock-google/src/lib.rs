@@ -1,0 +1,2 @@
+//! Google Cloud on a loopback port: lifecycles, constraints, quotas, capacity, faults.
+#![forbid(unsafe_code)]

@@ -1,0 +1,52 @@
+//! Near names, for "did you mean".
+
+/// The candidate nearest to `given`, if one is near enough to be what the user meant.
+///
+/// Near enough is a Damerau-Levenshtein distance (adjacent swaps count one) of at most a third of
+/// the longer name, at least 1. Among equals the first in the given order wins.
+pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        let limit = (given.chars().count().max(candidate.chars().count()) / 3).max(1);
+        let distance = distance(given, candidate);
+        if distance <= limit && best.is_none_or(|(d, _)| distance < d) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    let mut before: Vec<usize> = vec![0; b.len() + 1];
+    let mut previous: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let substitution = previous[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            row[j] = substitution.min(previous[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(before[j - 2] + 1);
+            }
+        }
+        before = std::mem::replace(&mut previous, row);
+    }
+    previous[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_names() {
+        let names = ["google_compute_network", "google_compute_subnetwork", "ab"];
+        assert_eq!(
+            nearest("google_compute_netwrok", names),
+            Some("google_compute_network")
+        );
+        assert_eq!(nearest("ba", names), Some("ab"));
+        assert_eq!(nearest("kubernetes", names), None);
+    }
+}

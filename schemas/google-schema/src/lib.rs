@@ -1,0 +1,2 @@
+//! What google_* types look like and how they map to REST: distilled data and its reader.
+#![forbid(unsafe_code)]

@@ -1,0 +1,2 @@
+//! Holds crates, arrows and documented names to the code.
+#![forbid(unsafe_code)]
