@@ -1,2 +1,49 @@
-//! Source text to a lossless tree with exact spans; the formatter. Never fails.
+//! Source text to a tree with exact spans, and back to tidy text.
+//!
+//! [`parse`] reads the native syntax, [`json`] the JSON variant; both end in the same [`Body`], whose
+//! arguments are [`Expression`]s that nobody has evaluated yet. [`format()`] lays out native text as
+//! `terraform fmt` does.
+//!
+//! # What a reader may rely on
+//!
+//! - Nothing here fails or panics: each function that reads a user's text returns a value and
+//!   diagnostics. After an error the tree holds all that could be understood; what could not is an
+//!   [`ExpressionKind::Invalid`], which has been reported already.
+//! - Each node carries the range of bytes it was read from. The tokens of [`scan`] tile the text:
+//!   between two of them lie only spaces and tabs, so no byte is lost.
+//! - Trees are immutable, shared and cheap to clone ([`Body`] and [`Expression`] are reference
+//!   counted), `Send` and `Sync`; they outlive the parse and cross threads.
+//! - Depth is limited ([`MAX_NESTING`]); within the limit no walk and no drop overflows the stack, a
+//!   chain of ten thousand operators included. Whoever writes a recursive walk over expressions
+//!   calls [`on_deep_stack`] at each step for the same reason.
+//! - Literal strings are already unescaped, `~` strip markers and the indentation of `<<-` documents
+//!   already applied. Numbers keep their text: no number passes through a float here.
+//!
+//! # What it does not know
+//!
+//! Which blocks and arguments exist, what a function or a reference means, values, types, modules.
+//! It does no I/O and normalises no Unicode: that is for whoever makes values of the text.
 #![forbid(unsafe_code)]
+
+mod body;
+mod expression;
+mod traversal;
+
+pub use body::{Attribute, Block, Body, BodyItem, Label};
+pub use expression::{
+    BinaryOperator, Conditional, Expression, ExpressionKind, ForExpression, FunctionCall,
+    ObjectItem, ObjectKey, Splat, SplatKind, UnaryOperator,
+};
+pub use template::{Template, TemplateFlavour, TemplatePart};
+pub use traversal::{IndexKey, Step, Traversal};
+
+mod template;
+
+/// How many brackets, blocks, directives, unary operators or conditionals may stand in each other.
+pub const MAX_NESTING: u32 = 1_000;
+
+/// Runs one step of a recursive walk, on a fresh piece of stack if the present one runs out.
+pub fn on_deep_stack<R>(step: impl FnOnce() -> R) -> R {
+    // Red zone: more than the largest run of frames between two calls of this function.
+    stacker::maybe_grow(96 * 1024, 2 * 1024 * 1024, step)
+}

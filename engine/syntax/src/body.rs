@@ -1,0 +1,179 @@
+//! [`Body`]: the arguments and blocks of a file or block.
+
+use crate::expression::Expression;
+use crate::on_deep_stack;
+use formwork_diagnostics::SourceRange;
+use std::fmt;
+use std::sync::Arc;
+
+/// What stands in a file or between the braces of a block. Clones share it.
+#[derive(Clone)]
+pub struct Body(Arc<Contents>);
+
+struct Contents {
+    attributes: Vec<Attribute>,
+    blocks: Vec<Block>,
+    range: SourceRange,
+    end: SourceRange,
+}
+
+/// `name = expression`
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    /// The argument's name.
+    pub name: Arc<str>,
+    /// Where the name stands.
+    pub name_range: SourceRange,
+    /// Where the equals sign stands.
+    pub equals: SourceRange,
+    /// The value, not evaluated.
+    pub expression: Expression,
+    /// From the name to the end of the value.
+    pub range: SourceRange,
+}
+
+/// `type "label" { ... }`
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The block type, such as `resource`.
+    pub block_type: Arc<str>,
+    /// Where the block type stands.
+    pub type_range: SourceRange,
+    /// The labels, in order.
+    pub labels: Box<[Label]>,
+    /// What stands between the braces.
+    pub body: Body,
+    /// The opening brace.
+    pub open_brace: SourceRange,
+    /// The closing brace; the end of the file if it is missing.
+    pub close_brace: SourceRange,
+}
+
+/// A label of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The label, unescaped.
+    pub value: Arc<str>,
+    /// Where it stands, quotes included.
+    pub range: SourceRange,
+    /// Whether it was written in quotes.
+    pub quoted: bool,
+}
+
+/// An item of a body, in source order.
+#[derive(Clone, Copy, Debug)]
+pub enum BodyItem<'a> {
+    /// An argument.
+    Attribute(&'a Attribute),
+    /// A nested block.
+    Block(&'a Block),
+}
+
+impl Block {
+    /// From the type to the end of the last label: where diagnostics about the block point.
+    pub fn header_range(&self) -> SourceRange {
+        self.labels
+            .last()
+            .map_or(self.type_range, |label| self.type_range.to(label.range))
+    }
+
+    /// From the type to the closing brace.
+    pub fn range(&self) -> SourceRange {
+        self.type_range.to(self.close_brace)
+    }
+
+    /// The text of label `index`.
+    pub fn label(&self, index: usize) -> Option<&Arc<str>> {
+        self.labels.get(index).map(|label| &label.value)
+    }
+}
+
+impl Body {
+    /// A body of these items, each list in source order. `range` is all of it, `end` the place where
+    /// a missing item would go.
+    pub fn new(
+        attributes: Vec<Attribute>,
+        blocks: Vec<Block>,
+        range: SourceRange,
+        end: SourceRange,
+    ) -> Self {
+        Self(Arc::new(Contents {
+            attributes,
+            blocks,
+            range,
+            end,
+        }))
+    }
+
+    /// The arguments in source order, each name once: a repeated one is an error, and the first
+    /// stays.
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.0.attributes
+    }
+
+    /// The blocks in source order.
+    pub fn blocks(&self) -> &[Block] {
+        &self.0.blocks
+    }
+
+    /// The argument of that name.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.0.attributes.iter().find(|a| &*a.name == name)
+    }
+
+    /// The blocks of that type.
+    pub fn blocks_of<'a>(&'a self, block_type: &'a str) -> impl Iterator<Item = &'a Block> {
+        self.0
+            .blocks
+            .iter()
+            .filter(move |b| &*b.block_type == block_type)
+    }
+
+    /// Arguments and blocks together, in source order.
+    pub fn items(&self) -> impl Iterator<Item = BodyItem<'_>> {
+        let mut attributes = self.0.attributes.iter().peekable();
+        let mut blocks = self.0.blocks.iter().peekable();
+        std::iter::from_fn(move || {
+            let attribute_first = match (attributes.peek(), blocks.peek()) {
+                (Some(a), Some(b)) => a.name_range.start < b.type_range.start,
+                (a, _) => a.is_some(),
+            };
+            if attribute_first {
+                attributes.next().map(BodyItem::Attribute)
+            } else {
+                blocks.next().map(BodyItem::Block)
+            }
+        })
+    }
+
+    /// All of it: the whole file, or from brace to brace.
+    pub fn range(&self) -> SourceRange {
+        self.0.range
+    }
+
+    /// Where an item that is missing would go: the closing brace, or the end of the file.
+    pub fn missing_item_range(&self) -> SourceRange {
+        self.0.end
+    }
+
+    /// Whether there is neither argument nor block.
+    pub fn is_empty(&self) -> bool {
+        self.0.attributes.is_empty() && self.0.blocks.is_empty()
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        on_deep_stack(|| f.debug_list().entries(self.items()).finish())
+    }
+}
+
+/// Blocks may be nested deeply: they must not be freed by plain recursion.
+impl Drop for Contents {
+    fn drop(&mut self) {
+        if !self.blocks.is_empty() {
+            let blocks = std::mem::take(&mut self.blocks);
+            on_deep_stack(|| drop(blocks));
+        }
+    }
+}
