@@ -1,0 +1,340 @@
+//! What is asked of a provider, and what it answers.
+
+use crate::unsupported;
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_values::{Path, Value};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// Bytes that only the provider understands: private data, notes. Never shown.
+pub type Bytes = Arc<[u8]>;
+
+/// Something that a provider has to say, and which part of the object it concerns.
+#[derive(Clone, Debug)]
+pub struct Reported {
+    /// What.
+    pub diagnostic: Diagnostic,
+    /// Path into the configuration of the block, empty for the whole of it.
+    pub path: Path,
+}
+
+impl Reported {
+    /// Concerning the whole block.
+    pub fn whole(diagnostic: Diagnostic) -> Self {
+        Self { diagnostic, path: Path::default() }
+    }
+
+    /// Concerning one attribute.
+    pub fn at(path: Path, diagnostic: Diagnostic) -> Self {
+        Self { diagnostic, path }
+    }
+
+    /// Whether it is an error.
+    pub fn is_error(&self) -> bool {
+        self.diagnostic.is_error()
+    }
+
+    /// All of them without their paths.
+    pub fn into_diagnostics(reported: Vec<Self>) -> Diagnostics {
+        reported.into_iter().map(|r| r.diagnostic).collect()
+    }
+}
+
+/// Configures a provider.
+#[derive(Clone)]
+pub struct ConfigureRequest {
+    /// The configuration; may hold unknown values while planning.
+    pub config: Value,
+    /// The language version claimed, such as `1.12.2`.
+    pub terraform_version: String,
+}
+
+/// Checks the configuration of a resource or data source.
+#[derive(Clone)]
+pub struct ValidateRequest {
+    /// Type name.
+    pub kind: String,
+    /// The configuration.
+    pub config: Value,
+}
+
+/// Why a provider cannot answer yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeferredReason {
+    /// The resource's configuration is not known enough.
+    ResourceConfigUnknown,
+    /// The provider's configuration is not known enough.
+    ProviderConfigUnknown,
+    /// Something it needs does not exist yet.
+    AbsentPrerequisite,
+}
+
+/// Asks what an apply would make of an object.
+#[derive(Clone)]
+pub struct PlanRequest {
+    /// Type name.
+    pub kind: String,
+    /// The object as it is; null for a creation.
+    pub prior: Value,
+    /// Prior merged with configuration by the schema's rules; null for a deletion.
+    pub proposed: Value,
+    /// The configuration; null for a deletion.
+    pub config: Value,
+    /// Private data kept with the prior object.
+    pub prior_private: Bytes,
+}
+
+/// The planned object.
+#[derive(Clone)]
+pub struct PlanResponse {
+    /// The object after apply, with unknowns where only apply will tell.
+    pub planned: Value,
+    /// Paths whose change cannot be made in place.
+    pub requires_replace: Vec<Path>,
+    /// Private data to hand to apply.
+    pub private: Bytes,
+    /// Whether the planned value follows the loose rules of the legacy SDK.
+    pub legacy_type_system: bool,
+    /// Set if the provider cannot plan it yet.
+    pub deferred: Option<DeferredReason>,
+    /// What there is to say.
+    pub reported: Vec<Reported>,
+}
+
+/// Asks that the world be made as planned.
+#[derive(Clone)]
+pub struct ApplyRequest {
+    /// Type name.
+    pub kind: String,
+    /// The object as it is; null for a creation.
+    pub prior: Value,
+    /// As planned; null for a deletion. May hold unknowns, for computed attributes only.
+    pub planned: Value,
+    /// The configuration, wholly known; null for a deletion.
+    pub config: Value,
+    /// Private data from planning.
+    pub planned_private: Bytes,
+}
+
+/// What became of it.
+#[derive(Clone)]
+pub struct ApplyResponse {
+    /// The object as it now is, wholly known; null if it does not exist. With errors: what is there
+    /// nevertheless (it will be kept, tainted if it was being created).
+    pub new: Value,
+    /// Private data to keep with the object.
+    pub private: Bytes,
+    /// Whether the new value follows the loose rules of the legacy SDK.
+    pub legacy_type_system: bool,
+    /// What there is to say.
+    pub reported: Vec<Reported>,
+}
+
+/// Reads one object.
+#[derive(Clone)]
+pub struct ReadRequest {
+    /// Type name.
+    pub kind: String,
+    /// The object as last seen.
+    pub current: Value,
+    /// Private data kept with it.
+    pub private: Bytes,
+}
+
+/// The object as it is.
+#[derive(Clone)]
+pub struct ReadResponse {
+    /// Null if it is gone for certain.
+    pub new: Value,
+    /// Private data to keep with the object.
+    pub private: Bytes,
+    /// Set if it cannot be read yet.
+    pub deferred: Option<DeferredReason>,
+    /// What there is to say; with an error `new` means nothing.
+    pub reported: Vec<Reported>,
+}
+
+/// Reads a data source.
+#[derive(Clone)]
+pub struct ReadDataRequest {
+    /// Type name.
+    pub kind: String,
+    /// The configuration, wholly known.
+    pub config: Value,
+}
+
+/// What was read.
+#[derive(Clone)]
+pub struct ReadDataResponse {
+    /// The whole object.
+    pub state: Value,
+    /// Set if it cannot be read yet.
+    pub deferred: Option<DeferredReason>,
+    /// What there is to say; with an error `state` means nothing.
+    pub reported: Vec<Reported>,
+}
+
+/// Opens an ephemeral resource.
+#[derive(Clone)]
+pub struct OpenRequest {
+    /// Type name.
+    pub kind: String,
+    /// The configuration, wholly known.
+    pub config: Value,
+}
+
+/// An opened ephemeral resource.
+#[derive(Clone)]
+pub struct OpenResponse {
+    /// Its value, never stored.
+    pub result: Value,
+    /// Private data for renewal and closing.
+    pub private: Bytes,
+    /// When it must be renewed, if ever.
+    pub renew_at: Option<SystemTime>,
+    /// What there is to say.
+    pub reported: Vec<Reported>,
+}
+
+impl OpenResponse {
+    /// The answer of a provider without ephemeral resources.
+    pub fn unsupported(kind: &str) -> Self {
+        Self {
+            result: Value::null(formwork_values::Type::Dynamic),
+            private: Bytes::from([]),
+            renew_at: None,
+            reported: vec![unsupported("ephemeral resources", kind)],
+        }
+    }
+}
+
+/// A renewed ephemeral resource.
+#[derive(Clone)]
+pub struct RenewResponse {
+    /// Private data from now on.
+    pub private: Bytes,
+    /// When it must be renewed again, if ever.
+    pub renew_at: Option<SystemTime>,
+    /// What there is to say.
+    pub reported: Vec<Reported>,
+}
+
+impl RenewResponse {
+    /// The answer of a provider without ephemeral resources.
+    pub fn unsupported(kind: &str) -> Self {
+        Self {
+            private: Bytes::from([]),
+            renew_at: None,
+            reported: vec![unsupported("ephemeral resources", kind)],
+        }
+    }
+}
+
+/// An object as state holds it.
+#[derive(Clone)]
+pub enum RawState {
+    /// JSON of the object's attributes.
+    Json(Bytes),
+    /// The flat map of ancient states.
+    Flatmap(Vec<(String, String)>),
+}
+
+/// Brings a stored object to the current schema.
+#[derive(Clone)]
+pub struct UpgradeRequest {
+    /// Type name.
+    pub kind: String,
+    /// Version of the schema it was stored by.
+    pub version: u64,
+    /// The object.
+    pub state: RawState,
+}
+
+/// The object by the current schema.
+#[derive(Clone)]
+pub struct UpgradeResponse {
+    /// The object.
+    pub upgraded: Value,
+    /// What there is to say; with an error `upgraded` means nothing.
+    pub reported: Vec<Reported>,
+}
+
+/// Finds existing objects by id.
+#[derive(Clone)]
+pub struct ImportRequest {
+    /// Type name.
+    pub kind: String,
+    /// The id, in one of the forms that the type documents.
+    pub id: String,
+}
+
+/// One found object; not yet read.
+#[derive(Clone)]
+pub struct ImportedObject {
+    /// Type name, usually the one asked for.
+    pub kind: String,
+    /// What the id tells; reading completes it.
+    pub state: Value,
+    /// Private data to keep with it.
+    pub private: Bytes,
+}
+
+/// Takes over an object of another type or provider.
+#[derive(Clone)]
+pub struct MoveRequest {
+    /// Source address of the former provider.
+    pub source_provider: String,
+    /// Former type name.
+    pub source_kind: String,
+    /// Version of the schema it was stored by.
+    pub source_version: u64,
+    /// The object.
+    pub state: RawState,
+    /// Private data kept with it.
+    pub private: Bytes,
+    /// Type name wanted.
+    pub target_kind: String,
+}
+
+/// The object taken over.
+#[derive(Clone)]
+pub struct MoveResponse {
+    /// The object by the target's schema.
+    pub target: Value,
+    /// Private data to keep with it.
+    pub private: Bytes,
+    /// What there is to say; with an error `target` means nothing.
+    pub reported: Vec<Reported>,
+}
+
+impl MoveResponse {
+    /// The answer of a provider that takes nothing over.
+    pub fn unsupported(request: &MoveRequest) -> Self {
+        Self {
+            target: Value::null(formwork_values::Type::Dynamic),
+            private: Bytes::from([]),
+            reported: vec![unsupported(
+                &format!("moving an object of type \"{}\" to it", request.source_kind),
+                &request.target_kind,
+            )],
+        }
+    }
+}
+
+/// Calls a function of the provider.
+#[derive(Clone)]
+pub struct CallFunctionRequest {
+    /// Name without its namespace.
+    pub name: String,
+    /// Arguments, converted to the parameters' types, marks taken off.
+    pub arguments: Vec<Value>,
+}
+
+/// Why a call failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionFailure {
+    /// Full sentences.
+    pub text: String,
+    /// Index of the argument that is wrong, if it is one.
+    pub argument: Option<usize>,
+}
