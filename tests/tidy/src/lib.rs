@@ -36,8 +36,19 @@ pub struct Package {
 /// If `cargo metadata` does not answer, which is a failure of the test that asks.
 pub fn packages() -> Vec<Package> {
     let cargo = option_env!("CARGO").unwrap_or("cargo");
+    let version = Command::new("rustc")
+        .arg("-vV")
+        .output()
+        .map(|o| o.stdout)
+        .unwrap_or_default();
+    let version = String::from_utf8_lossy(&version).into_owned();
+    let host = version
+        .lines()
+        .find_map(|l| l.strip_prefix("host: "))
+        .unwrap_or_default();
     let output = Command::new(cargo)
         .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .args(["--filter-platform", host])
         .current_dir(root())
         .output();
     let output = match output {
@@ -78,8 +89,9 @@ pub fn packages() -> Vec<Package> {
         .collect()
 }
 
-/// Name and version of every package that our builds use on some platform, with the features that
-/// we turn on. (`cargo metadata` also lists optional ones that nobody turned on.)
+/// Name and version of every package that our builds use on this platform, with the features that
+/// we turn on. (`cargo metadata` also lists optional ones that nobody turned on.) Other platforms'
+/// packages may not have been downloaded; `cargo deny` looks at those.
 ///
 /// # Panics
 /// If `cargo tree` does not answer.
