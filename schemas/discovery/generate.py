@@ -20,7 +20,8 @@ import sys
 HERE = pathlib.Path(__file__).parent
 DATA = HERE / "data"
 
-OUTPUT_ONLY = re.compile(r"\[\s*output[- ]only\s*\]|(^|[.\s(])output[- ]only[.:\s)]", re.IGNORECASE)
+# only at the beginning: "Output only for PARTNER type" further on means that others may set it
+OUTPUT_ONLY = re.compile(r"\s*(\[\s*output[- ]only\s*\]|output[- ]only[.:])", re.IGNORECASE)
 REQUIRED = re.compile(r"(^|\.\s+)required\.", re.IGNORECASE)
 IMMUTABLE = re.compile(r"(^|\.\s+)immutable\.", re.IGNORECASE)
 
@@ -48,7 +49,7 @@ def methods_of(node, into):
 
 def flags(node, out):
     text = node.get("description", "")
-    if node.get("readOnly") or OUTPUT_ONLY.search(text):
+    if node.get("readOnly") or OUTPUT_ONLY.match(text):
         out["readOnly"] = True
     if REQUIRED.search(text):
         out["requiredInText"] = True
