@@ -49,10 +49,18 @@ impl fmt::Display for AccessError {
         match self {
             AccessError::Null => f.write_str("the value is null"),
             AccessError::NoAttribute { name, ty } => {
-                write!(f, "a value of type {} has no attribute \"{name}\"", ty.friendly_name())
+                write!(
+                    f,
+                    "a value of type {} has no attribute \"{name}\"",
+                    ty.friendly_name()
+                )
             }
             AccessError::NoElement { ty, length } => {
-                write!(f, "this {} has {length} elements and none by that key", ty.friendly_name())
+                write!(
+                    f,
+                    "this {} has {length} elements and none by that key",
+                    ty.friendly_name()
+                )
             }
             AccessError::BadIndex(BadIndex::Null) => f.write_str("the index is null"),
             AccessError::BadIndex(BadIndex::NotNumber(ty)) => {
@@ -65,7 +73,11 @@ impl fmt::Display for AccessError {
                 f.write_str("the index must be a whole number that is not negative")
             }
             AccessError::NotIndexable(ty) => {
-                write!(f, "a value of type {} has no elements by index", ty.friendly_name())
+                write!(
+                    f,
+                    "a value of type {} has no elements by index",
+                    ty.friendly_name()
+                )
             }
         }
     }
@@ -154,7 +166,10 @@ impl Value {
     /// An unknown value yields an unknown one, whose origin is one step further in; marks of the
     /// value are on the answer.
     pub fn get_attribute(&self, name: &str) -> Result<Value, AccessError> {
-        let missing = |ty: Type| AccessError::NoAttribute { name: name.into(), ty };
+        let missing = |ty: Type| AccessError::NoAttribute {
+            name: name.into(),
+            ty,
+        };
         match &self.0 {
             Repr::Marked(m) => Ok(m.value.get_attribute(name)?.with_marks(&m.marks)),
             Repr::Object(o) => match o.ty.position(name) {
@@ -163,9 +178,10 @@ impl Value {
             },
             Repr::Map(m) => match m.entries.binary_search_by(|e| (*e.0).cmp(name)) {
                 Ok(at) => Ok(m.entries[at].1.clone()),
-                Err(_) => {
-                    Err(AccessError::NoElement { ty: self.type_of(), length: m.entries.len() })
-                }
+                Err(_) => Err(AccessError::NoElement {
+                    ty: self.type_of(),
+                    length: m.entries.len(),
+                }),
             },
             Repr::Unknown(u) => match &u.ty {
                 Type::Object(o) => match o.attribute(name) {
@@ -173,9 +189,7 @@ impl Value {
                     None => Err(missing(u.ty.clone())),
                 },
                 Type::Map(e) => Ok(further(u, crate::walk::key(&name.into()), (**e).clone())),
-                Type::Dynamic => {
-                    Ok(further(u, Step::Attribute(name.into()), Type::Dynamic))
-                }
+                Type::Dynamic => Ok(further(u, Step::Attribute(name.into()), Type::Dynamic)),
                 other => Err(missing(other.clone())),
             },
             Repr::Null(Type::Object(_) | Type::Map(_) | Type::Dynamic) => Err(AccessError::Null),
@@ -245,7 +259,10 @@ impl Value {
                         Some(ty) => ty.clone(),
                         None => {
                             let length = ts.len();
-                            return Err(AccessError::NoElement { ty: ty.clone(), length });
+                            return Err(AccessError::NoElement {
+                                ty: ty.clone(),
+                                length,
+                            });
                         }
                     },
                     _ => element_of(&ty),
@@ -258,10 +275,10 @@ impl Value {
             }
             _ => {
                 let values = self.as_sequence().unwrap_or(&[]);
-                values
-                    .get(at)
-                    .cloned()
-                    .ok_or(AccessError::NoElement { ty, length: values.len() })
+                values.get(at).cloned().ok_or(AccessError::NoElement {
+                    ty,
+                    length: values.len(),
+                })
             }
         }
     }
@@ -302,7 +319,10 @@ impl Value {
             Repr::Set(s) if s.inside.unknown && s.values.len() > 1 => {
                 // elements may turn out equal, but at least one stays
                 let greatest = Number::from(s.values.len() as u64);
-                Ok(Value::unknown_with(Type::Number, length_bounds(1, Some(greatest))))
+                Ok(Value::unknown_with(
+                    Type::Number,
+                    length_bounds(1, Some(greatest)),
+                ))
             }
             Repr::Set(s) => Ok(count(s.values.len())),
             Repr::Map(m) => Ok(count(m.entries.len())),
@@ -331,13 +351,20 @@ impl Value {
     pub fn elements(&self) -> Option<Vec<(Value, Value)>> {
         let numbered = |values: &[Value]| {
             let key = |i| Value::int(i64::try_from(i).unwrap_or(i64::MAX));
-            values.iter().enumerate().map(|(i, v)| (key(i), v.clone())).collect()
+            values
+                .iter()
+                .enumerate()
+                .map(|(i, v)| (key(i), v.clone()))
+                .collect()
         };
         match self.kind() {
             Kind::List(values) | Kind::Tuple(values) => Some(numbered(values)),
             Kind::Set(values) => Some(values.iter().map(|v| (v.clone(), v.clone())).collect()),
             Kind::Map(entries) => Some(
-                entries.iter().map(|(k, v)| (Value(Repr::String(k.clone())), v.clone())).collect(),
+                entries
+                    .iter()
+                    .map(|(k, v)| (Value(Repr::String(k.clone())), v.clone()))
+                    .collect(),
             ),
             Kind::Object(ty, values) => Some(
                 ty.names()
@@ -408,7 +435,14 @@ fn further(unknown: &Unknown, step: Step, ty: Type) -> Value {
     let origin = unknown.origin.as_ref().map(|o| {
         let mut path = o.path.clone();
         path.push(step);
-        Arc::new(Origin { address: o.address.clone(), path })
+        Arc::new(Origin {
+            address: o.address.clone(),
+            path,
+        })
     });
-    Value(Repr::Unknown(Arc::new(Unknown { ty, refinement: Refinement::NONE, origin })))
+    Value(Repr::Unknown(Arc::new(Unknown {
+        ty,
+        refinement: Refinement::NONE,
+        origin,
+    })))
 }

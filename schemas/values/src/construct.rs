@@ -31,7 +31,11 @@ impl Value {
     /// An unknown value of which something is known. Parts that do not fit the type are dropped.
     pub fn unknown_with(ty: Type, refinement: Refinement) -> Value {
         let refinement = refinement.fit(&ty);
-        Value(Repr::Unknown(Arc::new(Unknown { ty, refinement, origin: None })))
+        Value(Repr::Unknown(Arc::new(Unknown {
+            ty,
+            refinement,
+            origin: None,
+        })))
     }
 
     /// A truth value.
@@ -65,7 +69,11 @@ impl Value {
     /// A list. The elements have type `element` (or are unknown of any type).
     pub fn list(element: Type, values: Vec<Value>) -> Value {
         let inside = Inside::of(&values);
-        Value(Repr::List(Arc::new(Sequence { element, values, inside })))
+        Value(Repr::List(Arc::new(Sequence {
+            element,
+            values,
+            inside,
+        })))
     }
 
     /// A list whose element type is that of its first element that has one; `None` if it is empty.
@@ -87,7 +95,12 @@ impl Value {
         }
         crate::set_order::canonical(&mut plain);
         let inside = Inside::of(&plain);
-        Value(Repr::Set(Arc::new(Sequence { element, values: plain, inside }))).with_marks(&marks)
+        Value(Repr::Set(Arc::new(Sequence {
+            element,
+            values: plain,
+            inside,
+        })))
+        .with_marks(&marks)
     }
 
     /// A map. Of a key given twice the last counts. Keys are brought into normal form C.
@@ -117,13 +130,19 @@ impl Value {
             });
         }
         let inside = Inside::of(entries.iter().map(|e| &e.1));
-        Value(Repr::Map(Arc::new(MapValue { element, entries, inside })))
+        Value(Repr::Map(Arc::new(MapValue {
+            element,
+            entries,
+            inside,
+        })))
     }
 
     /// An object of the given attributes. Of a name given twice the last counts.
     pub fn object<N: Into<Arc<str>>>(attributes: impl IntoIterator<Item = (N, Value)>) -> Value {
-        let mut all: Vec<(Arc<str>, Value)> =
-            attributes.into_iter().map(|(name, value)| (name.into(), value)).collect();
+        let mut all: Vec<(Arc<str>, Value)> = attributes
+            .into_iter()
+            .map(|(name, value)| (name.into(), value))
+            .collect();
         if !all.is_sorted_by(|a, b| a.0 < b.0) {
             all.sort_by(|a, b| a.0.cmp(&b.0));
             all.dedup_by(|later, earlier| {
@@ -134,8 +153,14 @@ impl Value {
                 same
             });
         }
-        let ty = ObjectType::new(all.iter().map(|(name, value)| (name.clone(), value.type_of())));
-        Value::object_of(Arc::new(ty), all.into_iter().map(|(_, value)| value).collect())
+        let ty = ObjectType::new(
+            all.iter()
+                .map(|(name, value)| (name.clone(), value.type_of())),
+        );
+        Value::object_of(
+            Arc::new(ty),
+            all.into_iter().map(|(_, value)| value).collect(),
+        )
     }
 
     /// An object of a shared type; one value per name, in the order of the names. Missing ones are
@@ -168,9 +193,15 @@ impl Value {
         match self.0 {
             Repr::Marked(m) => {
                 let marks = m.marks.clone().union(marks);
-                Value(Repr::Marked(Arc::new(MarkedValue { value: m.value.clone(), marks })))
+                Value(Repr::Marked(Arc::new(MarkedValue {
+                    value: m.value.clone(),
+                    marks,
+                })))
             }
-            _ => Value(Repr::Marked(Arc::new(MarkedValue { value: self, marks: marks.clone() }))),
+            _ => Value(Repr::Marked(Arc::new(MarkedValue {
+                value: self,
+                marks: marks.clone(),
+            }))),
         }
     }
 
@@ -201,7 +232,10 @@ impl Value {
                         path: origin.path.clone().joined(path),
                     })
                 };
-                let unknown = Unknown { origin: Some(origin), ..Unknown::clone(u) };
+                let unknown = Unknown {
+                    origin: Some(origin),
+                    ..Unknown::clone(u)
+                };
                 Value(Repr::Unknown(Arc::new(unknown)))
             }
             _ => value,
@@ -214,7 +248,10 @@ impl Value {
         match self.0 {
             Repr::Unknown(u) => {
                 let refinement = u.refinement.and(&more.fit(&u.ty));
-                Value(Repr::Unknown(Arc::new(Unknown { refinement, ..Unknown::clone(&u) })))
+                Value(Repr::Unknown(Arc::new(Unknown {
+                    refinement,
+                    ..Unknown::clone(&u)
+                })))
             }
             Repr::Marked(m) => m.value.clone().refine(more).with_marks(&m.marks),
             other => Value(other),
@@ -224,7 +261,11 @@ impl Value {
     /// An unknown of another type that is still the same thing, so that the origin stays.
     pub(crate) fn unknown_like(unknown: &Unknown, ty: Type, refinement: Refinement) -> Value {
         let refinement = refinement.fit(&ty);
-        Value(Repr::Unknown(Arc::new(Unknown { ty, refinement, origin: unknown.origin.clone() })))
+        Value(Repr::Unknown(Arc::new(Unknown {
+            ty,
+            refinement,
+            origin: unknown.origin.clone(),
+        })))
     }
 }
 

@@ -24,11 +24,15 @@ impl fmt::Debug for Value {
             Kind::Map(entries) => {
                 f.write_str("map")?;
                 crate::with_stack(|| {
-                    f.debug_map().entries(entries.iter().map(|(k, v)| (k, v))).finish()
+                    f.debug_map()
+                        .entries(entries.iter().map(|(k, v)| (k, v)))
+                        .finish()
                 })
             }
             Kind::Object(ty, values) => crate::with_stack(|| {
-                f.debug_map().entries(ty.names().iter().zip(values)).finish()
+                f.debug_map()
+                    .entries(ty.names().iter().zip(values))
+                    .finish()
             }),
             Kind::Marked(_, marks) if marks.is_sensitive() => f.write_str("(sensitive value)"),
             Kind::Marked(_, marks) if marks.is_ephemeral() => f.write_str("(ephemeral value)"),

@@ -130,7 +130,13 @@ fn compare(a: &Value, b: &Value, marks: &mut Marks) -> Option<bool> {
             {
                 return Some(false);
             }
-            all(x.entries.iter().map(|e| &e.1).zip(y.entries.iter().map(|e| &e.1)), marks)
+            all(
+                x.entries
+                    .iter()
+                    .map(|e| &e.1)
+                    .zip(y.entries.iter().map(|e| &e.1)),
+                marks,
+            )
         }
         (Repr::Object(x), Repr::Object(y)) => {
             if x.ty.names() != y.ty.names() {
@@ -161,7 +167,11 @@ fn all<'a>(
             false
         }
     });
-    if decided { Some(false) } else { sure.then_some(true) }
+    if decided {
+        Some(false)
+    } else {
+        sure.then_some(true)
+    }
 }
 
 /// Whether two types can never be of equal values: nothing dynamic is left in either to decide.
@@ -189,8 +199,14 @@ fn may_be(unknown: &Unknown, value: &Value) -> bool {
 }
 
 fn within(n: &Number, known: &Refinement) -> bool {
-    known.lower.as_ref().is_none_or(|(low, own)| n > low || (*own && n == low))
-        && known.upper.as_ref().is_none_or(|(high, own)| n < high || (*own && n == high))
+    known
+        .lower
+        .as_ref()
+        .is_none_or(|(low, own)| n > low || (*own && n == low))
+        && known
+            .upper
+            .as_ref()
+            .is_none_or(|(high, own)| n < high || (*own && n == high))
 }
 
 fn length_within(length: usize, known: &Refinement) -> bool {
@@ -216,5 +232,9 @@ fn unknowns_differ(a: &Unknown, b: &Unknown) -> bool {
         _ => false,
     };
     let shorter = |a: &Refinement, b: &Refinement| a.max_length.is_some_and(|m| m < b.min_length);
-    prefixes || below(&x.upper, &y.lower) || below(&y.upper, &x.lower) || shorter(x, y) || shorter(y, x)
+    prefixes
+        || below(&x.upper, &y.lower)
+        || below(&y.upper, &x.lower)
+        || shorter(x, y)
+        || shorter(y, x)
 }

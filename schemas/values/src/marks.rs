@@ -37,15 +37,25 @@ pub type PathMarks = Vec<(Path, Marks)>;
 
 impl Marks {
     /// No marks.
-    pub const NONE: Marks = Marks { sensitive: false, ephemeral: false, deprecated: Vec::new() };
+    pub const NONE: Marks = Marks {
+        sensitive: false,
+        ephemeral: false,
+        deprecated: Vec::new(),
+    };
 
     /// Only [`Mark::Sensitive`].
-    pub const SENSITIVE: Marks =
-        Marks { sensitive: true, ephemeral: false, deprecated: Vec::new() };
+    pub const SENSITIVE: Marks = Marks {
+        sensitive: true,
+        ephemeral: false,
+        deprecated: Vec::new(),
+    };
 
     /// Only [`Mark::Ephemeral`].
-    pub const EPHEMERAL: Marks =
-        Marks { sensitive: false, ephemeral: true, deprecated: Vec::new() };
+    pub const EPHEMERAL: Marks = Marks {
+        sensitive: false,
+        ephemeral: true,
+        deprecated: Vec::new(),
+    };
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {

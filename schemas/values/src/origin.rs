@@ -3,11 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::Path;
+use formwork_addresses::AbsResourceInstance;
 
-/// The address of a resource instance, until `formwork_addresses` has one.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct AbsResourceInstance(pub Arc<str>);
+use crate::Path;
 
 /// The attribute of a resource instance that an unknown value stands for.
 ///
@@ -24,6 +22,6 @@ pub struct Origin {
 
 impl fmt::Debug for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}{}", self.address, self.path)
+        write!(f, "{}{}", self.address, self.path)
     }
 }

@@ -17,8 +17,7 @@ pub(crate) fn canonical(values: &mut Vec<Value>) {
         return;
     }
     if values.iter().any(is_compound) {
-        let mut keyed: Vec<(String, Value)> =
-            values.drain(..).map(|v| (written(&v), v)).collect();
+        let mut keyed: Vec<(String, Value)> = values.drain(..).map(|v| (written(&v), v)).collect();
         keyed.sort_by(|(ka, a), (kb, b)| rank(a).cmp(&rank(b)).then_with(|| ka.cmp(kb)));
         keyed.dedup_by(|(ka, a), (kb, b)| ka == kb && same(a, b));
         values.extend(keyed.into_iter().map(|(_, v)| v));
@@ -87,7 +86,12 @@ fn write_form(out: &mut String, value: &Value) {
     }
 }
 
-fn write_all<'a>(out: &mut String, open: char, values: impl Iterator<Item = &'a Value>, close: char) {
+fn write_all<'a>(
+    out: &mut String,
+    open: char,
+    values: impl Iterator<Item = &'a Value>,
+    close: char,
+) {
     out.push(open);
     for value in values {
         crate::with_stack(|| write_form(out, value));

@@ -54,7 +54,11 @@ pub(crate) fn is_identifier(name: &str) -> bool {
 
 /// Writes a key as the language writes it: bare where that is possible, else quoted.
 pub(crate) fn write_key(f: &mut impl fmt::Write, name: &str) -> fmt::Result {
-    if is_identifier(name) { f.write_str(name) } else { write_quoted(f, name) }
+    if is_identifier(name) {
+        f.write_str(name)
+    } else {
+        write_quoted(f, name)
+    }
 }
 
 /// Writes text as a quoted template without interpolation.

@@ -48,7 +48,10 @@ impl Type {
                 Json::Array(parts)
             }
             Type::Tuple(ts) => {
-                let types = ts.iter().map(|t| crate::with_stack(|| t.to_json())).collect();
+                let types = ts
+                    .iter()
+                    .map(|t| crate::with_stack(|| t.to_json()))
+                    .collect();
                 Json::Array(vec!["tuple".into(), Json::Array(types)])
             }
         }
@@ -80,8 +83,10 @@ impl Type {
                 })
             }
             [Json::String(word), Json::Array(types)] if word == "tuple" => {
-                let types: Result<Vec<Type>, _> =
-                    types.iter().map(|t| crate::with_stack(|| Type::from_json(t))).collect();
+                let types: Result<Vec<Type>, _> = types
+                    .iter()
+                    .map(|t| crate::with_stack(|| Type::from_json(t)))
+                    .collect();
                 Ok(Type::tuple(types?))
             }
             [Json::String(word), Json::Object(attributes), rest @ ..] if word == "object" => {

@@ -68,7 +68,10 @@ impl Type {
             Type::Dynamic => true,
             Type::Bool | Type::Number | Type::String => false,
             Type::List(e) | Type::Set(e) | Type::Map(e) => crate::with_stack(|| e.has_dynamic()),
-            Type::Object(o) => o.types.iter().any(|t| crate::with_stack(|| t.has_dynamic())),
+            Type::Object(o) => o
+                .types
+                .iter()
+                .any(|t| crate::with_stack(|| t.has_dynamic())),
             Type::Tuple(ts) => ts.iter().any(|t| crate::with_stack(|| t.has_dynamic())),
         }
     }
@@ -109,11 +112,13 @@ impl Type {
             Type::Set(e) => Type::set(e.without_optional()),
             Type::Map(e) => Type::map(e.without_optional()),
             Type::Object(o) => Type::object(
-                o.iter().map(|(name, ty)| (name.clone(), crate::with_stack(|| ty.without_optional()))),
+                o.iter()
+                    .map(|(name, ty)| (name.clone(), crate::with_stack(|| ty.without_optional()))),
             ),
-            Type::Tuple(ts) => {
-                Type::tuple(ts.iter().map(|ty| crate::with_stack(|| ty.without_optional())))
-            }
+            Type::Tuple(ts) => Type::tuple(
+                ts.iter()
+                    .map(|ty| crate::with_stack(|| ty.without_optional())),
+            ),
             other => other.clone(),
         }
     }
@@ -125,7 +130,9 @@ impl Type {
             Type::List(e) | Type::Set(e) | Type::Map(e) => crate::with_stack(|| e.has_optional()),
             Type::Object(o) => {
                 o.optional.iter().any(|o| *o)
-                    || o.types.iter().any(|t| crate::with_stack(|| t.has_optional()))
+                    || o.types
+                        .iter()
+                        .any(|t| crate::with_stack(|| t.has_optional()))
             }
             Type::Tuple(ts) => ts.iter().any(|t| crate::with_stack(|| t.has_optional())),
         }
@@ -216,8 +223,10 @@ pub struct ObjectType {
 impl ObjectType {
     /// An object type of the given attributes, none optional. Of a name given twice the last counts.
     pub fn new<N: Into<Arc<str>>>(attributes: impl IntoIterator<Item = (N, Type)>) -> ObjectType {
-        let mut all: Vec<(Arc<str>, Type)> =
-            attributes.into_iter().map(|(name, ty)| (name.into(), ty)).collect();
+        let mut all: Vec<(Arc<str>, Type)> = attributes
+            .into_iter()
+            .map(|(name, ty)| (name.into(), ty))
+            .collect();
         if !all.is_sorted_by(|a, b| a.0 < b.0) {
             all.sort_by(|a, b| a.0.cmp(&b.0));
             // of equal names, which the stable sort left in order given, keep the last
@@ -230,13 +239,21 @@ impl ObjectType {
             });
         }
         let (names, types): (Vec<_>, Vec<_>) = all.into_iter().unzip();
-        ObjectType { names: names.into(), types: types.into(), optional: Box::default() }
+        ObjectType {
+            names: names.into(),
+            types: types.into(),
+            optional: Box::default(),
+        }
     }
 
     /// The same with `is_optional` deciding which attributes a conversion may find absent.
     pub fn with_optional(mut self, is_optional: impl Fn(&str) -> bool) -> ObjectType {
         let flags: Box<[bool]> = self.names.iter().map(|n| is_optional(n)).collect();
-        self.optional = if flags.contains(&true) { flags } else { Box::default() };
+        self.optional = if flags.contains(&true) {
+            flags
+        } else {
+            Box::default()
+        };
         self
     }
 
@@ -287,7 +304,11 @@ impl ObjectType {
 
     /// The names of the optional attributes, in order.
     pub fn optional_names(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.names.iter().enumerate().filter(|(i, _)| self.is_optional(*i)).map(|(_, n)| n)
+        self.names
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| self.is_optional(*i))
+            .map(|(_, n)| n)
     }
 }
 

@@ -47,7 +47,10 @@ impl Refinement {
     };
 
     /// Only that it will not be null.
-    pub const NOT_NULL: Refinement = Refinement { not_null: true, ..Refinement::NONE };
+    pub const NOT_NULL: Refinement = Refinement {
+        not_null: true,
+        ..Refinement::NONE
+    };
 
     /// Not null, and beginning with this text (cut to what is safe to promise).
     pub fn string_prefix(prefix: &str) -> Refinement {
@@ -61,7 +64,12 @@ impl Refinement {
 
     /// Not null, and with a length within these bounds.
     pub fn length(min: u64, max: Option<u64>) -> Refinement {
-        Refinement { not_null: true, min_length: min, max_length: max, ..Refinement::NONE }
+        Refinement {
+            not_null: true,
+            min_length: min,
+            max_length: max,
+            ..Refinement::NONE
+        }
     }
 
     /// Whether nothing is known.
@@ -89,7 +97,11 @@ impl Refinement {
         Refinement {
             not_null: self.not_null || other.not_null,
             prefix: match (&self.prefix, &other.prefix) {
-                (Some(a), Some(b)) => Some(if a.len() >= b.len() { a.clone() } else { b.clone() }),
+                (Some(a), Some(b)) => Some(if a.len() >= b.len() {
+                    a.clone()
+                } else {
+                    b.clone()
+                }),
                 (a, b) => a.clone().or_else(|| b.clone()),
             },
             lower: tighter(&self.lower, &other.lower, std::cmp::Ordering::Greater),
@@ -168,5 +180,7 @@ fn common_prefix<'a>(a: &'a str, b: &str) -> Option<&'a str> {
     let same = a.char_indices().zip(b.chars()).find(|((_, x), y)| x != y);
     let end = same.map_or(a.len().min(b.len()), |((at, _), _)| at);
     let prefix = crate::safe_prefix(&a[..end]);
-    (!prefix.is_empty()).then_some(prefix).map(|p| &a[..p.len()])
+    (!prefix.is_empty())
+        .then_some(prefix)
+        .map(|p| &a[..p.len()])
 }

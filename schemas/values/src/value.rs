@@ -143,14 +143,21 @@ impl Value {
     pub(crate) fn inside(&self) -> Inside {
         match &self.0 {
             Repr::Null(_) | Repr::Bool(_) | Repr::Number(_) | Repr::String(_) => Inside::default(),
-            Repr::Unknown(_) => Inside { unknown: true, ..Inside::default() },
+            Repr::Unknown(_) => Inside {
+                unknown: true,
+                ..Inside::default()
+            },
             Repr::List(s) | Repr::Set(s) => s.inside,
             Repr::Map(m) => m.inside,
             Repr::Object(o) => o.inside,
             Repr::Tuple(t) => t.inside,
             Repr::Marked(m) => {
                 let inside = m.value.inside();
-                Inside { marked: true, depth: inside.depth.saturating_add(1), ..inside }
+                Inside {
+                    marked: true,
+                    depth: inside.depth.saturating_add(1),
+                    ..inside
+                }
             }
         }
     }
@@ -206,7 +213,12 @@ macro_rules! drop_without_recursion {
         impl Drop for $container {
             fn drop(&mut self) {
                 if self.inside.depth > DEEP && !self.$field.is_empty() {
-                    drop_flat(std::mem::take(&mut self.$field).into_iter().map($each).collect());
+                    drop_flat(
+                        std::mem::take(&mut self.$field)
+                            .into_iter()
+                            .map($each)
+                            .collect(),
+                    );
                 }
             }
         }

@@ -67,7 +67,11 @@ impl Value {
     /// The value without any marks, these thrown away. For stores, which keep the marks beside it,
     /// and for what the user asked to see by name. Callers are listed by tests/tidy.
     pub fn reveal(self) -> Value {
-        if self.contains_marks() { self.transform(&mut |_, value| value.unmark().0) } else { self }
+        if self.contains_marks() {
+            self.transform(&mut |_, value| value.unmark().0)
+        } else {
+            self
+        }
     }
 
     /// All marks of the value and inside it, together.
@@ -132,20 +136,30 @@ fn walk(path: &mut Path, value: &Value, visit: &mut dyn FnMut(&Path, &Value) -> 
     };
     match &value.unmarked().0 {
         Repr::List(s) => {
-            s.values.iter().enumerate().for_each(|(i, v)| inner(path, position(i), v));
+            s.values
+                .iter()
+                .enumerate()
+                .for_each(|(i, v)| inner(path, position(i), v));
         }
         Repr::Tuple(t) => {
-            t.values.iter().enumerate().for_each(|(i, v)| inner(path, position(i), v));
+            t.values
+                .iter()
+                .enumerate()
+                .for_each(|(i, v)| inner(path, position(i), v));
         }
         Repr::Set(s) => {
-            s.values.iter().for_each(|v| inner(path, Step::Index(v.clone()), v));
+            s.values
+                .iter()
+                .for_each(|v| inner(path, Step::Index(v.clone()), v));
         }
         Repr::Map(m) => {
             m.entries.iter().for_each(|(k, v)| inner(path, key(k), v));
         }
         Repr::Object(o) => {
             let names = o.ty.names().iter();
-            names.zip(&o.values).for_each(|(n, v)| inner(path, Step::Attribute(n.clone()), v));
+            names
+                .zip(&o.values)
+                .for_each(|(n, v)| inner(path, Step::Attribute(n.clone()), v));
         }
         _ => {}
     }
@@ -211,33 +225,54 @@ fn element_after(old: &crate::Type, values: &[Value]) -> crate::Type {
     }
 }
 
-fn transform(path: &mut Path, value: Value, change: &mut dyn FnMut(&Path, Value) -> Value) -> Value {
+fn transform(
+    path: &mut Path,
+    value: Value,
+    change: &mut dyn FnMut(&Path, Value) -> Value,
+) -> Value {
     let (bare, marks) = match &value.0 {
         Repr::Marked(m) => (m.value.clone(), Some(&m.marks)),
         _ => (value.clone(), None),
     };
     let rebuilt = match &bare.0 {
-        Repr::List(s) => {
-            inner(path, s.values.iter().enumerate().map(|(i, v)| (position(i), v)), change)
-                .map(|new| Value::list(element_after(&s.element, &new), new))
+        Repr::List(s) => inner(
+            path,
+            s.values.iter().enumerate().map(|(i, v)| (position(i), v)),
+            change,
+        )
+        .map(|new| Value::list(element_after(&s.element, &new), new)),
+        Repr::Set(s) => inner(
+            path,
+            s.values.iter().map(|v| (Step::Index(v.clone()), v)),
+            change,
+        )
+        .map(|new| Value::set(element_after(&s.element, &new), new)),
+        Repr::Tuple(t) => inner(
+            path,
+            t.values.iter().enumerate().map(|(i, v)| (position(i), v)),
+            change,
+        )
+        .map(Value::tuple),
+        Repr::Map(m) => {
+            inner(path, m.entries.iter().map(|(k, v)| (key(k), v)), change).map(|new| {
+                let element = element_after(&m.element, &new);
+                Value::map(element, m.entries.iter().map(|e| e.0.clone()).zip(new))
+            })
         }
-        Repr::Set(s) => {
-            inner(path, s.values.iter().map(|v| (Step::Index(v.clone()), v)), change)
-                .map(|new| Value::set(element_after(&s.element, &new), new))
-        }
-        Repr::Tuple(t) => {
-            inner(path, t.values.iter().enumerate().map(|(i, v)| (position(i), v)), change)
-                .map(Value::tuple)
-        }
-        Repr::Map(m) => inner(path, m.entries.iter().map(|(k, v)| (key(k), v)), change).map(|new| {
-            let element = element_after(&m.element, &new);
-            Value::map(element, m.entries.iter().map(|e| e.0.clone()).zip(new))
-        }),
         Repr::Object(o) => {
             let names = o.ty.names();
             let pairs = o.values.iter().enumerate();
-            inner(path, pairs.map(|(i, v)| (Step::Attribute(names[i].clone()), v)), change).map(|new| {
-                if new.iter().zip(o.ty.types()).all(|(v, ty)| v.type_of() == *ty) {
+            inner(
+                path,
+                pairs.map(|(i, v)| (Step::Attribute(names[i].clone()), v)),
+                change,
+            )
+            .map(|new| {
+                if new
+                    .iter()
+                    .zip(o.ty.types())
+                    .all(|(v, ty)| v.type_of() == *ty)
+                {
                     Value::object_of(o.ty.clone(), new)
                 } else {
                     Value::object(names.iter().cloned().zip(new))
@@ -281,7 +316,13 @@ fn apply_marks(value: Value, marks: &[(&[Step], &Marks)]) -> Value {
         Some(inner) => crate::with_stack(|| apply_marks(v.clone(), inner)),
         None => v.clone(),
     };
-    let all = |values: &[Value]| values.iter().enumerate().map(|(i, v)| marked(i, v)).collect();
+    let all = |values: &[Value]| {
+        values
+            .iter()
+            .enumerate()
+            .map(|(i, v)| marked(i, v))
+            .collect()
+    };
     let rebuilt = match &value.0 {
         _ if by_child.is_empty() => value,
         Repr::List(s) => Value::list(s.element.clone(), all(&s.values)),
@@ -289,7 +330,10 @@ fn apply_marks(value: Value, marks: &[(&[Step], &Marks)]) -> Value {
         Repr::Object(o) => Value::object_of(o.ty.clone(), all(&o.values)),
         Repr::Map(m) => Value::map(
             m.element.clone(),
-            m.entries.iter().enumerate().map(|(i, (k, v))| (k.clone(), marked(i, v))),
+            m.entries
+                .iter()
+                .enumerate()
+                .map(|(i, (k, v))| (k.clone(), marked(i, v))),
         ),
         _ => value,
     };
@@ -300,9 +344,7 @@ fn apply_marks(value: Value, marks: &[(&[Step], &Marks)]) -> Value {
 fn child_position(value: &Value, step: &Step) -> Option<usize> {
     match (&value.0, step) {
         (Repr::Object(o), Step::Attribute(name)) => o.ty.position(name),
-        (Repr::Map(m), Step::Attribute(name)) => {
-            m.entries.binary_search_by(|e| e.0.cmp(name)).ok()
-        }
+        (Repr::Map(m), Step::Attribute(name)) => m.entries.binary_search_by(|e| e.0.cmp(name)).ok(),
         (Repr::Map(m), Step::Index(key)) => match &key.unmarked().0 {
             Repr::String(key) => m.entries.binary_search_by(|e| e.0.cmp(key)).ok(),
             _ => None,

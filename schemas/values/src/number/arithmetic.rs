@@ -11,7 +11,10 @@ impl Number {
     pub fn negated(&self) -> Number {
         match &self.0 {
             Held::Small { value, precision } if *value != 0 && *value != i64::MIN => {
-                Number(Held::Small { value: -value, precision: *precision })
+                Number(Held::Small {
+                    value: -value,
+                    precision: *precision,
+                })
             }
             _ => match self.parts() {
                 Parts::Infinite => Number::infinite(!self.is_negative(), self.precision()),
@@ -24,7 +27,11 @@ impl Number {
 
     /// The number without its sign.
     pub fn abs(&self) -> Number {
-        if self.is_negative() { self.negated() } else { self.clone() }
+        if self.is_negative() {
+            self.negated()
+        } else {
+            self.clone()
+        }
     }
 
     /// The sum.
@@ -37,7 +44,10 @@ impl Number {
             && let Some(sum) = a.checked_add(b)
             && sum.unsigned_abs().bit_len() <= usize::from(precision)
         {
-            return Ok(Number(Held::Small { value: sum, precision }));
+            return Ok(Number(Held::Small {
+                value: sum,
+                precision,
+            }));
         }
         let (x, y) = match (self.parts(), other.parts()) {
             (Parts::Infinite, Parts::Infinite) if self.is_negative() != other.is_negative() => {
@@ -48,23 +58,48 @@ impl Number {
             (Parts::Finite(m, e), Parts::Finite(n, f)) => ((m, e), (n, f)),
         };
         if x.0 == UBig::ZERO && y.0 == UBig::ZERO {
-            return Ok(Number::zero(self.is_negative() && other.is_negative(), precision));
+            return Ok(Number::zero(
+                self.is_negative() && other.is_negative(),
+                precision,
+            ));
         }
         if y.0 == UBig::ZERO {
-            return Ok(Number::rounded(self.is_negative(), x.0, x.1, false, precision));
+            return Ok(Number::rounded(
+                self.is_negative(),
+                x.0,
+                x.1,
+                false,
+                precision,
+            ));
         }
         if x.0 == UBig::ZERO {
-            return Ok(Number::rounded(other.is_negative(), y.0, y.1, false, precision));
+            return Ok(Number::rounded(
+                other.is_negative(),
+                y.0,
+                y.1,
+                false,
+                precision,
+            ));
         }
         let (x, y) = close_enough(x, y, precision);
         let low = x.1.min(y.1);
         let signed = |(m, e): (UBig, i64), negative: bool| {
-            let sign = if negative { Sign::Negative } else { Sign::Positive };
+            let sign = if negative {
+                Sign::Negative
+            } else {
+                Sign::Positive
+            };
             IBig::from_parts(sign, m << usize::try_from(e - low).unwrap_or(0))
         };
         let sum = signed(x, self.is_negative()) + signed(y, other.is_negative());
         let (sign, size) = sum.into_parts();
-        Ok(Number::rounded(sign == Sign::Negative && size != UBig::ZERO, size, low, false, precision))
+        Ok(Number::rounded(
+            sign == Sign::Negative && size != UBig::ZERO,
+            size,
+            low,
+            false,
+            precision,
+        ))
     }
 
     /// The difference.
@@ -87,12 +122,19 @@ impl Number {
             && product.unsigned_abs().bit_len() <= usize::from(precision)
             && (product != 0 || !negative)
         {
-            return Ok(Number(Held::Small { value: product, precision }));
+            return Ok(Number(Held::Small {
+                value: product,
+                precision,
+            }));
         }
         match (self.parts(), other.parts()) {
-            (Parts::Finite(m, e), Parts::Finite(n, f)) => {
-                Ok(Number::rounded(negative, m * n, e.saturating_add(f), false, precision))
-            }
+            (Parts::Finite(m, e), Parts::Finite(n, f)) => Ok(Number::rounded(
+                negative,
+                m * n,
+                e.saturating_add(f),
+                false,
+                precision,
+            )),
             _ if self.is_zero() || other.is_zero() => Err(NumberError::NotANumber),
             _ => Ok(Number::infinite(negative, precision)),
         }
@@ -121,7 +163,13 @@ impl Number {
                 let shift = wanted.saturating_sub(m.bit_len());
                 let (quotient, rest) = (m << shift).div_rem(n);
                 let exponent = e.saturating_sub(f) - i64::try_from(shift).unwrap_or(i64::MAX);
-                Ok(Number::rounded(negative, quotient, exponent, rest != UBig::ZERO, precision))
+                Ok(Number::rounded(
+                    negative,
+                    quotient,
+                    exponent,
+                    rest != UBig::ZERO,
+                    precision,
+                ))
             }
         }
     }
@@ -136,7 +184,11 @@ impl Number {
     /// [`NumberError::NotANumber`] for an infinite dividend.
     pub fn rem(&self, other: &Number) -> Result<Number, NumberError> {
         if other.is_zero() || other.is_infinite() {
-            return if self.is_infinite() { Err(NumberError::NotANumber) } else { Ok(self.clone()) };
+            return if self.is_infinite() {
+                Err(NumberError::NotANumber)
+            } else {
+                Ok(self.clone())
+            };
         }
         if self.is_infinite() {
             return Err(NumberError::NotANumber);
@@ -145,7 +197,10 @@ impl Number {
             && let Some(rest) = a.checked_rem(b)
         {
             let precision = self.precision().max(other.precision());
-            return Ok(Number(Held::Small { value: rest, precision }));
+            return Ok(Number(Held::Small {
+                value: rest,
+                precision,
+            }));
         }
         let whole = self.div(other)?.truncated();
         self.sub(&whole.mul(other)?)
@@ -156,10 +211,16 @@ impl Number {
         match self.parts() {
             Parts::Finite(m, e) if e < 0 => {
                 let cut = usize::try_from(e.unsigned_abs()).unwrap_or(usize::MAX);
-                let whole = if cut >= m.bit_len() { UBig::ZERO } else { m >> cut };
+                let whole = if cut >= m.bit_len() {
+                    UBig::ZERO
+                } else {
+                    m >> cut
+                };
                 // a whole number needs no more bits than it has, and at least those of an integer
                 let precision = whole.bit_len().max(usize::from(super::INTEGER));
-                let precision = u16::try_from(precision).unwrap_or(u16::MAX).max(self.precision());
+                let precision = u16::try_from(precision)
+                    .unwrap_or(u16::MAX)
+                    .max(self.precision());
                 Number::rounded(self.is_negative(), whole, 0, false, precision)
             }
             _ => self.clone(),
@@ -170,7 +231,9 @@ impl Number {
     pub fn floor(&self) -> Number {
         let whole = self.truncated();
         if self.is_negative() && !self.is_integer() && !self.is_infinite() {
-            whole.sub(&Number::ONE.with_precision(whole.precision())).unwrap_or(whole)
+            whole
+                .sub(&Number::ONE.with_precision(whole.precision()))
+                .unwrap_or(whole)
         } else {
             whole
         }
@@ -180,7 +243,9 @@ impl Number {
     pub fn ceil(&self) -> Number {
         let whole = self.truncated();
         if !self.is_negative() && !self.is_integer() && !self.is_infinite() {
-            whole.add(&Number::ONE.with_precision(whole.precision())).unwrap_or(whole)
+            whole
+                .add(&Number::ONE.with_precision(whole.precision()))
+                .unwrap_or(whole)
         } else {
             whole
         }
@@ -196,12 +261,10 @@ impl Number {
 
 /// Brings two sizes within reach of each other: one that lies far below what the precision can show
 /// is replaced by the least thing that still tells on which side of a halfway mark the sum falls.
-fn close_enough(
-    x: (UBig, i64),
-    y: (UBig, i64),
-    precision: u16,
-) -> ((UBig, i64), (UBig, i64)) {
-    let top = |p: &(UBig, i64)| p.1.saturating_add(i64::try_from(p.0.bit_len()).unwrap_or(i64::MAX));
+fn close_enough(x: (UBig, i64), y: (UBig, i64), precision: u16) -> ((UBig, i64), (UBig, i64)) {
+    let top = |p: &(UBig, i64)| {
+        p.1.saturating_add(i64::try_from(p.0.bit_len()).unwrap_or(i64::MAX))
+    };
     let reach = |great: &(UBig, i64)| great.1.min(top(great) - i64::from(precision)) - 4;
     let least = |great: &(UBig, i64)| (UBig::ONE, reach(great));
     if top(&y) < reach(&x) {

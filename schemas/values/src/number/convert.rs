@@ -17,10 +17,19 @@ impl Number {
         let bits = value.to_bits();
         let fraction = bits & ((1 << 52) - 1);
         let raised = i64::try_from((bits >> 52) & 0x7ff).unwrap_or(0);
-        let (mantissa, exponent) =
-            if raised == 0 { (fraction, -1074) } else { (fraction | (1 << 52), raised - 1075) };
+        let (mantissa, exponent) = if raised == 0 {
+            (fraction, -1074)
+        } else {
+            (fraction | (1 << 52), raised - 1075)
+        };
         let negative = value.is_sign_negative();
-        Some(Number::rounded(negative, UBig::from(mantissa), exponent, false, DOUBLE))
+        Some(Number::rounded(
+            negative,
+            UBig::from(mantissa),
+            exponent,
+            false,
+            DOUBLE,
+        ))
     }
 
     /// The nearest 64-bit float, half to even; infinite when out of range.
@@ -48,9 +57,16 @@ impl Number {
                 let cut = usize::try_from(cut).unwrap_or(usize::MAX);
                 let half = mantissa.bit(cut - 1);
                 let rest = mantissa.trailing_zeros().unwrap_or(0) < cut - 1;
-                let whole = if cut >= mantissa.bit_len() { UBig::ZERO } else { mantissa >> cut };
+                let whole = if cut >= mantissa.bit_len() {
+                    UBig::ZERO
+                } else {
+                    mantissa >> cut
+                };
                 let up = half && (rest || whole.bit(0));
-                (if up { whole + 1u8 } else { whole }, exponent + i64::try_from(cut).unwrap_or(0))
+                (
+                    if up { whole + 1u8 } else { whole },
+                    exponent + i64::try_from(cut).unwrap_or(0),
+                )
             } else {
                 (mantissa, exponent)
             };
@@ -102,7 +118,11 @@ impl Number {
     pub fn to_integer_text(&self) -> Option<String> {
         match self.parts() {
             Parts::Finite(m, e) if (0..4_000_000).contains(&e) => {
-                let sign = if self.is_negative() && m != UBig::ZERO { "-" } else { "" };
+                let sign = if self.is_negative() && m != UBig::ZERO {
+                    "-"
+                } else {
+                    ""
+                };
                 Some(format!("{sign}{}", m << usize::try_from(e).unwrap_or(0)))
             }
             _ => None,
@@ -145,13 +165,20 @@ fn scale(whole: u64, exponent: i64) -> f64 {
         return f64::from_bits((raised << 52) | (mantissa & ((1 << 52) - 1)));
     }
     let shift = exponent + 1074;
-    let bits = if shift >= 0 { whole << shift } else { whole >> -shift };
+    let bits = if shift >= 0 {
+        whole << shift
+    } else {
+        whole >> -shift
+    };
     f64::from_bits(bits)
 }
 
 impl From<i64> for Number {
     fn from(value: i64) -> Number {
-        Number(Held::Small { value, precision: INTEGER })
+        Number(Held::Small {
+            value,
+            precision: INTEGER,
+        })
     }
 }
 

@@ -30,7 +30,10 @@ pub struct Number(Held);
 #[derive(Clone)]
 enum Held {
     /// A whole number, exact at its precision.
-    Small { value: i64, precision: u16 },
+    Small {
+        value: i64,
+        precision: u16,
+    },
     Big(Arc<Big>),
 }
 
@@ -85,9 +88,15 @@ impl std::error::Error for NumberError {}
 
 impl Number {
     /// Zero, as a literal.
-    pub const ZERO: Number = Number(Held::Small { value: 0, precision: LITERAL });
+    pub const ZERO: Number = Number(Held::Small {
+        value: 0,
+        precision: LITERAL,
+    });
     /// One, as a literal.
-    pub const ONE: Number = Number(Held::Small { value: 1, precision: LITERAL });
+    pub const ONE: Number = Number(Held::Small {
+        value: 1,
+        precision: LITERAL,
+    });
 
     /// Positive infinity.
     pub fn infinity() -> Number {
@@ -95,20 +104,34 @@ impl Number {
     }
 
     fn infinite(negative: bool, precision: u16) -> Number {
-        Number(Held::Big(Arc::new(Big { precision, negative, form: Form::Infinite })))
+        Number(Held::Big(Arc::new(Big {
+            precision,
+            negative,
+            form: Form::Infinite,
+        })))
     }
 
     fn zero(negative: bool, precision: u16) -> Number {
         if negative {
-            Number(Held::Big(Arc::new(Big { precision, negative, form: Form::Zero })))
+            Number(Held::Big(Arc::new(Big {
+                precision,
+                negative,
+                form: Form::Zero,
+            })))
         } else {
-            Number(Held::Small { value: 0, precision })
+            Number(Held::Small {
+                value: 0,
+                precision,
+            })
         }
     }
 
     /// A whole number with the precision of a literal.
     pub fn literal(value: i64) -> Number {
-        Number(Held::Small { value, precision: LITERAL })
+        Number(Held::Small {
+            value,
+            precision: LITERAL,
+        })
     }
 
     /// `±mantissa * 2^exponent`, rounded half to even to the precision. `sticky` says that a little
@@ -154,7 +177,11 @@ impl Number {
             }
         }
         let form = Form::Finite { mantissa, exponent };
-        Number(Held::Big(Arc::new(Big { precision, negative, form })))
+        Number(Held::Big(Arc::new(Big {
+            precision,
+            negative,
+            form,
+        })))
     }
 
     /// The same number with another precision, rounded to it.
@@ -278,7 +305,11 @@ impl Ord for Number {
             (_, Parts::Infinite) => Ordering::Less,
             (Parts::Finite(m, e), Parts::Finite(n, f)) => compare_sizes(&m, e, &n, f),
         };
-        if self.is_negative() { sizes.reverse() } else { sizes }
+        if self.is_negative() {
+            sizes.reverse()
+        } else {
+            sizes
+        }
     }
 }
 

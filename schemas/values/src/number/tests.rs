@@ -24,7 +24,9 @@ fn text_round_trip() {
     ] {
         assert_eq!(n(text).to_text(), want, "{text}");
     }
-    for bad in ["", "+", ".", "0x10", " 5", "5 ", "1_0", "inf", "1e", "1e+", "--1", "1.2.3"] {
+    for bad in [
+        "", "+", ".", "0x10", " 5", "5 ", "1_0", "inf", "1e", "1e+", "--1", "1.2.3",
+    ] {
         assert_eq!(Number::parse(bad), Err(NumberError::Syntax), "{bad:?}");
     }
     assert_eq!(Number::parse("1e10000000"), Err(NumberError::TooLarge));
@@ -35,7 +37,10 @@ fn recorded_vectors() {
     let third = n("1").div(&n("3")).unwrap();
     let text = third.to_text();
     assert_eq!(text.len(), 157, "{text}"); // "0." and 155 digits
-    assert!(text.starts_with("0.3333333333") && text.ends_with("33335"), "{text}");
+    assert!(
+        text.starts_with("0.3333333333") && text.ends_with("33335"),
+        "{text}"
+    );
     assert_eq!(n("0.1").add(&n("0.2")).unwrap(), n("0.3"));
     assert_eq!(n("0.1").mul(&n("3")).unwrap(), n("0.3"));
     assert_eq!(third.mul(&n("3")).unwrap(), n("1"));
@@ -52,25 +57,58 @@ fn recorded_vectors() {
 
 #[test]
 fn doubles() {
-    for value in [0.0, -0.0, 1.0, 0.1, 1e300, 5e-324, 2.2250738585072014e-308, f64::MAX, -1.5e-310] {
+    for value in [
+        0.0,
+        -0.0,
+        1.0,
+        0.1,
+        1e300,
+        5e-324,
+        2.2250738585072014e-308,
+        f64::MAX,
+        -1.5e-310,
+    ] {
         let number = Number::from_f64(value).unwrap();
         assert_eq!(number.to_f64().to_bits(), value.to_bits(), "{value}");
         if value != 0.0 {
-            assert_eq!(n(&number.to_text()).to_f64().to_bits(), value.to_bits(), "{value}");
+            assert_eq!(
+                n(&number.to_text()).to_f64().to_bits(),
+                value.to_bits(),
+                "{value}"
+            );
         }
     }
-    for text in ["0.1", "1.7976931348623157e308", "1e309", "2.4703282292062328e-324", "1e-400",
-        "9007199254740993", "0.1e-310", "4.9e-324"]
-    {
-        assert_eq!(n(text).to_f64().to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
+    for text in [
+        "0.1",
+        "1.7976931348623157e308",
+        "1e309",
+        "2.4703282292062328e-324",
+        "1e-400",
+        "9007199254740993",
+        "0.1e-310",
+        "4.9e-324",
+    ] {
+        assert_eq!(
+            n(text).to_f64().to_bits(),
+            text.parse::<f64>().unwrap().to_bits(),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn floors() {
-    for (text, floor, ceil) in
-        [("1.5", "1", "2"), ("-1.5", "-2", "-1"), ("3", "3", "3"), ("1e30", "1000000000000000000000000000000", "1000000000000000000000000000000"), ("-0.5", "-1", "-0")]
-    {
+    for (text, floor, ceil) in [
+        ("1.5", "1", "2"),
+        ("-1.5", "-2", "-1"),
+        ("3", "3", "3"),
+        (
+            "1e30",
+            "1000000000000000000000000000000",
+            "1000000000000000000000000000000",
+        ),
+        ("-0.5", "-1", "-0"),
+    ] {
         assert_eq!(n(text).floor().to_text(), floor, "{text}");
         assert_eq!(n(text).ceil().to_text(), ceil, "{text}");
     }

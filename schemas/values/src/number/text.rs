@@ -32,7 +32,8 @@ impl Number {
         };
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         let all_digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
-        if (whole.is_empty() && fraction.is_empty()) || !all_digits(whole) || !all_digits(fraction) {
+        if (whole.is_empty() && fraction.is_empty()) || !all_digits(whole) || !all_digits(fraction)
+        {
             return Err(NumberError::Syntax);
         }
         if fraction.is_empty()
@@ -62,7 +63,9 @@ impl Number {
         if exponent >= 0 {
             // 10^n = 5^n * 2^n
             let mantissa = digits * UBig::from(5u8).pow(power);
-            return Ok(Number::rounded(negative, mantissa, exponent, false, precision));
+            return Ok(Number::rounded(
+                negative, mantissa, exponent, false, precision,
+            ));
         }
         // digits / 5^n / 2^n: enough bits of the quotient, and whether something was left
         let divisor = UBig::from(5u8).pow(power);
@@ -70,7 +73,13 @@ impl Number {
         let shift = wanted.saturating_sub(digits.bit_len());
         let (quotient, rest) = (digits << shift).div_rem(divisor);
         let lower = i64::try_from(shift).unwrap_or(i64::MAX);
-        Ok(Number::rounded(negative, quotient, exponent - lower, rest != UBig::ZERO, precision))
+        Ok(Number::rounded(
+            negative,
+            quotient,
+            exponent - lower,
+            rest != UBig::ZERO,
+            precision,
+        ))
     }
 
     /// The shortest decimal text that reads back as this number at its own precision; never with an
@@ -96,7 +105,11 @@ impl Number {
     /// The text a string conversion or an interpolation yields: [`Number::to_text`], where minus
     /// zero loses its sign.
     pub fn to_interpolated(&self) -> String {
-        if self.is_zero() { "0".to_owned() } else { self.to_text() }
+        if self.is_zero() {
+            "0".to_owned()
+        } else {
+            self.to_text()
+        }
     }
 
     /// At most ten significant digits, with an exponent where Go's `%.10g` has one; whole numbers in
@@ -105,7 +118,9 @@ impl Number {
         if self.is_integer() || self.is_infinite() {
             return self.to_text();
         }
-        let Parts::Finite(mantissa, exponent) = self.parts() else { return self.to_text() };
+        let Parts::Finite(mantissa, exponent) = self.parts() else {
+            return self.to_text();
+        };
         let (digits, point) = exact(&mantissa, exponent);
         let (digits, point) = round_digits(&digits, point, 10);
         let sign = if self.is_negative() { "-" } else { "" };
@@ -133,7 +148,11 @@ fn parse_exponent(text: &str) -> Result<i64, NumberError> {
     if digits.len() > 7 {
         return Err(NumberError::TooLarge);
     }
-    let size: i64 = if digits.is_empty() { 0 } else { digits.parse().map_err(|_| NumberError::Syntax)? };
+    let size: i64 = if digits.is_empty() {
+        0
+    } else {
+        digits.parse().map_err(|_| NumberError::Syntax)?
+    };
     Ok(if negative { -size } else { size })
 }
 
@@ -145,7 +164,10 @@ fn exact(mantissa: &UBig, exponent: i64) -> (String, i64) {
         (mantissa.clone() << power, 0)
     } else {
         // m / 2^n = m * 5^n / 10^n
-        (mantissa * UBig::from(5u8).pow(power), i64::try_from(power).unwrap_or(i64::MAX))
+        (
+            mantissa * UBig::from(5u8).pow(power),
+            i64::try_from(power).unwrap_or(i64::MAX),
+        )
     };
     let digits = integer.to_string();
     let point = i64::try_from(digits.len()).unwrap_or(i64::MAX) - scale;
@@ -199,10 +221,20 @@ fn shortest(mantissa: &UBig, exponent: i64, precision: u16) -> (String, i64) {
 /// Cuts to `count` digits, rounding half to even.
 fn nearest(value: &[u8], count: usize) -> (Vec<u8>, bool) {
     let cut = &value[..count.min(value.len())];
-    let Some(&next) = value.get(count) else { return (cut.to_vec(), false) };
+    let Some(&next) = value.get(count) else {
+        return (cut.to_vec(), false);
+    };
     let half = next == b'5' && value.len() == count + 1;
-    let up = if half { cut.last().is_some_and(|d| (d - b'0') % 2 == 1) } else { next >= b'5' };
-    if up { increment(cut) } else { (cut.to_vec(), false) }
+    let up = if half {
+        cut.last().is_some_and(|d| (d - b'0') % 2 == 1)
+    } else {
+        next >= b'5'
+    };
+    if up {
+        increment(cut)
+    } else {
+        (cut.to_vec(), false)
+    }
 }
 
 /// One more in the last digit; says whether a digit was added in front.
