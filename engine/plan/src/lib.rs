@@ -1,2 +1,202 @@
-//! The plan as plain data, its verifier, its file, and the words of a run.
+//! The plan as plain data: what a run will do, saved, shown, judged by rules, and obeyed by apply.
+//!
+//! A [`Plan`] holds all that apply needs: the source files as bytes (editing files after planning
+//! changes nothing), the root variables, the prior state, every change, and the [`ExecutionGraph`],
+//! the only graph of instances. If apply ever needs the planner, the plan lacks a field.
+//!
+//! Invariants, held by [`verify`] after planning and again before apply: the graph is acyclic, every
+//! change that does something is reached by exactly the operations its action needs, and an object
+//! is destroyed only after those that depend on it.
+//!
+//! The plan file ([`encode`], [`decode`]) is sealed by a checksum: a truncated or altered file is
+//! refused, never half-applied. It is a store: it holds sensitive values, marked, and is written with
+//! mode 0600 by whoever writes it; ephemeral values are never in it.
+//!
+//! [`Event`] is the words of a run, which `ops` emits and `render` prints.
+//!
+//! This crate does not evaluate, does not plan and does not apply.
 #![forbid(unsafe_code)]
+
+mod action;
+mod change;
+mod checks;
+mod decision;
+mod event;
+mod execution;
+mod verify;
+
+pub use action::{Action, ActionReason};
+pub use change::{Importing, OutputChange, ResourceInstanceChange};
+pub use checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
+pub use decision::{Decision, decide};
+pub use event::{ChangeSummary, Event, EventSink, Hook, Phase};
+pub use execution::{ExecutionGraph, NodeId, Operation, OperationKind};
+pub use verify::{Defect, verify};
+
+use formwork_addresses::{AbsProviderConfig, AbsResourceInstance, ModulePath};
+use formwork_values::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What kind of run was planned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PlanMode {
+    /// Make the world as configured.
+    #[default]
+    Normal,
+    /// Destroy everything in the state.
+    Destroy,
+    /// Only take over into the state what changed in the world.
+    RefreshOnly,
+}
+
+impl PlanMode {
+    /// The word used in files: `normal`, `destroy`, `refresh-only`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Destroy => "destroy",
+            Self::RefreshOnly => "refresh-only",
+        }
+    }
+
+    /// The mode that a word means.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Normal, Self::Destroy, Self::RefreshOnly]
+            .into_iter()
+            .find(|m| m.word() == word)
+    }
+}
+
+/// One file of the configuration as it was when planned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceText {
+    /// Path as shown, relative to the working directory.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: Arc<[u8]>,
+}
+
+/// Where a module's files lie, so that the tree is built again without looking at the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleFolder {
+    /// Which module.
+    pub module: ModulePath,
+    /// Its folder as shown.
+    pub folder: String,
+}
+
+/// A provider that the plan was made with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedProvider {
+    /// Which configuration.
+    pub config: AbsProviderConfig,
+    /// Version, empty for the built-in ones.
+    pub version: String,
+    /// Hash of the schemas used, to notice another build of the same version.
+    pub schema_hash: String,
+}
+
+/// A root variable as it was resolved.
+#[derive(Clone, Debug)]
+pub enum PlannedVariable {
+    /// Its value, marks included.
+    Value(Value),
+    /// An ephemeral variable: its value must be given again at apply.
+    Ephemeral,
+}
+
+/// What the plan was made against.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prior {
+    /// Lineage of the snapshot; empty if there was none.
+    pub lineage: String,
+    /// Its serial.
+    pub serial: u64,
+    /// The world it belongs to: the mock's random id, `None` for the real one.
+    pub cloud: Option<String>,
+    /// The state after refresh, as v4 JSON: where apply begins.
+    pub refreshed: Arc<[u8]>,
+    /// SHA-256 of the snapshot's bytes as they lay in the store, journal folded; apply refuses
+    /// another.
+    pub hash: String,
+}
+
+/// What a run will do.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// What kind of run.
+    pub mode: PlanMode,
+    /// What it was limited to; empty for everything.
+    pub targets: Vec<String>,
+    /// The configuration's files.
+    pub sources: Vec<SourceText>,
+    /// Where each module's files lie.
+    pub folders: Vec<ModuleFolder>,
+    /// Root variables.
+    pub variables: BTreeMap<String, PlannedVariable>,
+    /// Providers in use.
+    pub providers: Vec<PlannedProvider>,
+    /// The dependency lock file as it was, if there is one.
+    pub lock_file: Option<Arc<[u8]>>,
+    /// What it was made against.
+    pub prior: Prior,
+    /// Version of Formwork.
+    pub tool_version: String,
+    /// Language version claimed.
+    pub language_version: String,
+    /// When planned, RFC 3339.
+    pub timestamp: String,
+    /// Whether everything is planned (nothing was deferred, targeted away or failed).
+    pub complete: bool,
+    /// Whether applying makes sense.
+    pub applyable: bool,
+    /// Whether planning failed half-way.
+    pub errored: bool,
+    /// Every instance of configuration and state, no-ops included, in address order.
+    pub changes: Vec<ResourceInstanceChange>,
+    /// What the refresh found changed in the world.
+    pub drift: Vec<ResourceInstanceChange>,
+    /// Root outputs.
+    pub outputs: Vec<OutputChange>,
+    /// Results of conditions and checks.
+    pub checks: Vec<CheckResult>,
+    /// What to do, and in which order.
+    pub graph: ExecutionGraph,
+    /// Further plans to fall back to, in order; see the architecture's "Capacity fallback".
+    pub alternatives: Vec<Alternative>,
+}
+
+/// A plan to fall back to when capacity lacks.
+#[derive(Clone, Debug)]
+pub struct Alternative {
+    /// The inputs pinned for it, by root variable.
+    pub pinned: BTreeMap<String, Value>,
+    /// The changes that may be made under it.
+    pub envelope: Vec<ResourceInstanceChange>,
+}
+
+impl Plan {
+    /// The change of one instance's current object.
+    pub fn change_of(&self, address: &AbsResourceInstance) -> Option<&ResourceInstanceChange> {
+        self.changes
+            .iter()
+            .find(|c| c.address == *address && c.deposed.is_none())
+    }
+
+    /// Counts as the closing line of the plan has them.
+    pub fn summary(&self) -> ChangeSummary {
+        let mut summary = ChangeSummary::default();
+        for change in &self.changes {
+            summary.count(change.action, change.importing.is_some());
+        }
+        summary
+    }
+
+    /// Whether applying would change anything: an object, an output or a recorded address.
+    pub fn has_changes(&self) -> bool {
+        self.changes.iter().any(|c| {
+            c.action.changes_objects() || c.previous_address.is_some() || c.importing.is_some()
+        }) || self.outputs.iter().any(|o| o.action() != Action::NoOp)
+    }
+}

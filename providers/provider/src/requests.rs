@@ -1,7 +1,8 @@
 //! What is asked of a provider, and what it answers.
 
 use crate::unsupported;
-use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_addresses::AbsResourceInstance;
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
 use formwork_values::{Path, Value};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -21,7 +22,10 @@ pub struct Reported {
 impl Reported {
     /// Concerning the whole block.
     pub fn whole(diagnostic: Diagnostic) -> Self {
-        Self { diagnostic, path: Path::default() }
+        Self {
+            diagnostic,
+            path: Path::default(),
+        }
     }
 
     /// Concerning one attribute.
@@ -32,6 +36,26 @@ impl Reported {
     /// Whether it is an error.
     pub fn is_error(&self) -> bool {
         self.diagnostic.is_error()
+    }
+
+    /// Gives reports the address and, where they cannot know better, the range of the block.
+    pub fn placed(
+        reported: Vec<Self>,
+        address: &AbsResourceInstance,
+        range: Option<SourceRange>,
+    ) -> Diagnostics {
+        let mut diagnostics = Diagnostics::new();
+        for report in reported {
+            let mut d = report.diagnostic;
+            if !report.path.is_empty() && d.hints.is_empty() {
+                d.hints.push(format!(
+                    "The provider says this of {address}{}.",
+                    report.path
+                ));
+            }
+            diagnostics.push(d.at_opt(range).about(address));
+        }
+        diagnostics
     }
 
     /// All of them without their paths.

@@ -1,0 +1,91 @@
+//! One object's change, and one output's.
+
+use crate::action::{Action, ActionReason};
+use formwork_addresses::{AbsProviderConfig, AbsResource, AbsResourceInstance, DeposedKey};
+use formwork_values::{Path, Value};
+use std::sync::Arc;
+
+/// An object that is taken over from the world rather than made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Importing {
+    /// The id it was imported by.
+    pub id: String,
+}
+
+/// What happens to one object.
+#[derive(Clone, Debug)]
+pub struct ResourceInstanceChange {
+    /// Which instance.
+    pub address: AbsResourceInstance,
+    /// Where it stood in the prior state, if elsewhere.
+    pub previous_address: Option<AbsResourceInstance>,
+    /// Which of the objects left behind, if not the current one.
+    pub deposed: Option<DeposedKey>,
+    /// The provider configuration that does it.
+    pub provider: AbsProviderConfig,
+    /// What is done.
+    pub action: Action,
+    /// Why, where that is not plain.
+    pub reason: Option<ActionReason>,
+    /// The object now, marks included; null if there is none.
+    pub before: Value,
+    /// The object afterwards, marks and unknowns included; null if there will be none.
+    pub after: Value,
+    /// The configuration it was planned from; null for a deletion. Apply evaluates it again.
+    pub config: Value,
+    /// What forces a replacement.
+    pub replace_paths: Vec<Path>,
+    /// Private data that the provider handed out when planning; of the prior object for a deletion.
+    pub planned_private: Arc<[u8]>,
+    /// Version of the schema that `before` and `after` conform to.
+    pub schema_version: u64,
+    /// The nearest managed resources it depends on, kept in state for the order of destruction.
+    pub dependencies: Vec<AbsResource>,
+    /// Whether a replacement is made before the former object is deleted.
+    pub create_before_destroy: bool,
+    /// Set if the object is imported.
+    pub importing: Option<Importing>,
+    /// Whether the provider follows the loose rules of the legacy SDK.
+    pub legacy_type_system: bool,
+}
+
+impl ResourceInstanceChange {
+    /// Address with the deposed key, as people read it.
+    pub fn display_address(&self) -> String {
+        match &self.deposed {
+            Some(key) => format!("{} (deposed object {key})", self.address),
+            None => self.address.to_string(),
+        }
+    }
+}
+
+/// What happens to a root output.
+#[derive(Clone, Debug)]
+pub struct OutputChange {
+    /// Its name.
+    pub name: String,
+    /// Its value in the prior state; `None` if it is not there.
+    pub before: Option<Value>,
+    /// Its value afterwards; `None` if it goes.
+    pub after: Option<Value>,
+    /// Whether it is declared sensitive now or was before.
+    pub sensitive: bool,
+}
+
+impl OutputChange {
+    /// What is done to it.
+    pub fn action(&self) -> Action {
+        match (&self.before, &self.after) {
+            (None, None) => Action::NoOp,
+            (None, Some(_)) => Action::Create,
+            (Some(_), None) => Action::Delete,
+            (Some(before), Some(after)) => {
+                if before == after {
+                    Action::NoOp
+                } else {
+                    Action::Update
+                }
+            }
+        }
+    }
+}
