@@ -26,18 +26,26 @@
 #![forbid(unsafe_code)]
 
 mod body;
+mod debug_text;
 mod expression;
+mod offsets;
+mod parser;
+mod scanner;
+mod template;
 mod traversal;
+mod variables;
 
 pub use body::{Attribute, Block, Body, BodyItem, Label};
 pub use expression::{
     BinaryOperator, Conditional, Expression, ExpressionKind, ForExpression, FunctionCall,
     ObjectItem, ObjectKey, Splat, SplatKind, UnaryOperator,
 };
-pub use template::{Template, TemplateFlavour, TemplatePart};
+pub use offsets::OffsetMap;
+pub use scanner::{ScanMode, Token, TokenKind, scan};
+pub use template::{Template, TemplateFlavour, TemplatePart, TemplateParts, quote};
 pub use traversal::{IndexKey, Step, Traversal};
 
-mod template;
+use formwork_diagnostics::{Checked, FileId};
 
 /// How many brackets, blocks, directives, unary operators or conditionals may stand in each other.
 pub const MAX_NESTING: u32 = 1_000;
@@ -46,4 +54,36 @@ pub const MAX_NESTING: u32 = 1_000;
 pub fn on_deep_stack<R>(step: impl FnOnce() -> R) -> R {
     // Red zone: more than the largest run of frames between two calls of this function.
     stacker::maybe_grow(96 * 1024, 2 * 1024 * 1024, step)
+}
+
+/// How many diagnostics about one text are told before the rest is cut off.
+pub const MAX_DIAGNOSTICS: usize = 100;
+
+/// Reads a file of the native syntax (`.tf`, `.tfvars`, `.tftest.hcl`).
+pub fn parse(file: FileId, text: &[u8]) -> Checked<Body> {
+    parser::parse(file, text)
+}
+
+/// Reads one expression, to which all of `text` must belong.
+///
+/// `offsets` says where in `file` the text stands ([`OffsetMap::PLAIN`] if it is the file).
+pub fn parse_expression(file: FileId, text: &[u8], offsets: &OffsetMap) -> Checked<Expression> {
+    parser::parse_expression(file, text, offsets)
+}
+
+/// Reads a bare template: a whole file, or a string of the JSON syntax.
+///
+/// The result is an [`ExpressionKind::String`], [`ExpressionKind::TemplateWrap`] or
+/// [`ExpressionKind::Template`].
+pub fn parse_template(file: FileId, text: &[u8], offsets: &OffsetMap) -> Checked<Expression> {
+    parser::parse_template(file, text, offsets)
+}
+
+/// Reads a static path such as `module.net.subnets["a"]`; `None` if it is none.
+pub fn parse_traversal(
+    file: FileId,
+    text: &[u8],
+    offsets: &OffsetMap,
+) -> Checked<Option<Traversal>> {
+    parser::parse_traversal(file, text, offsets)
 }

@@ -1,8 +1,9 @@
 //! Templates: text with interpolations and directives, in quotes, as a heredoc, or as a whole file.
 
 use crate::expression::Expression;
+use crate::on_deep_stack;
 use formwork_diagnostics::SourceRange;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 /// A template that is more than one literal and not one interpolation alone.
@@ -13,7 +14,7 @@ pub struct Template {
     /// How it was written.
     pub flavour: TemplateFlavour,
     /// Its parts in order; adjacent literals are merged.
-    pub parts: Box<[TemplatePart]>,
+    pub parts: TemplateParts,
 }
 
 /// How a template was written.
@@ -25,6 +26,47 @@ pub enum TemplateFlavour {
     Heredoc,
     /// A whole file or a JSON string.
     Bare,
+}
+
+/// Parts in order, read as a slice.
+#[derive(Clone, Default)]
+pub struct TemplateParts(Box<[TemplatePart]>);
+
+impl std::ops::Deref for TemplateParts {
+    type Target = [TemplatePart];
+    fn deref(&self) -> &[TemplatePart] {
+        &self.0
+    }
+}
+
+impl<'a> IntoIterator for &'a TemplateParts {
+    type Item = &'a TemplatePart;
+    type IntoIter = std::slice::Iter<'a, TemplatePart>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl From<Vec<TemplatePart>> for TemplateParts {
+    fn from(parts: Vec<TemplatePart>) -> Self {
+        Self(parts.into())
+    }
+}
+
+impl fmt::Debug for TemplateParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        on_deep_stack(|| self.0.fmt(f))
+    }
+}
+
+/// Directives may be nested deeply: they must not be freed by plain recursion.
+impl Drop for TemplateParts {
+    fn drop(&mut self) {
+        if !self.0.is_empty() {
+            let parts = std::mem::take(&mut self.0);
+            on_deep_stack(|| drop(parts));
+        }
+    }
 }
 
 /// One part of a [`Template`].
@@ -49,9 +91,9 @@ pub enum TemplatePart {
         /// The condition.
         condition: Expression,
         /// Parts up to `else` or `endif`.
-        then: Box<[TemplatePart]>,
+        then: TemplateParts,
         /// Parts after `else`; `None` if there is none.
-        otherwise: Option<Box<[TemplatePart]>>,
+        otherwise: Option<TemplateParts>,
         /// From the opening directive to the end of the closing one.
         range: SourceRange,
     },
@@ -64,7 +106,7 @@ pub enum TemplatePart {
         /// What to go through.
         collection: Expression,
         /// What to repeat.
-        body: Box<[TemplatePart]>,
+        body: TemplateParts,
         /// From the opening directive to the end of the closing one.
         range: SourceRange,
     },
