@@ -107,12 +107,18 @@ fn every_mapped_field_stands_in_the_discovery_document() {
         let Some(document) = formwork_discovery::document(service, version) else {
             continue;
         };
-        let Some(mut scope) = document.schemas.get(&*resource.api_schema) else {
+        let Some(whole) = document.schemas.get(&*resource.api_schema) else {
             continue;
         };
-        for part in &resource.prefix {
-            scope = step(document, scope, part).unwrap();
-        }
+        let part = resource
+            .prefix
+            .iter()
+            .try_fold(whole, |at, part| step(document, at, part));
+        // A part whose whole is read by another method: nothing of it is mapped.
+        let Some(scope) = part else {
+            assert!(resource.fields.iter().all(|f| f.path.is_none()), "{name}");
+            continue;
+        };
         check_nodes(&resource, document, scope, &resource.fields, &mut wrong);
         for act in [Act::Create, Act::Read, Act::Update, Act::Delete] {
             if let Some(method) = resource.methods.of(act)
