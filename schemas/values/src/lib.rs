@@ -23,6 +23,7 @@
 
 mod access;
 mod construct;
+mod convert;
 mod debug;
 mod equality;
 mod marks;
@@ -38,6 +39,10 @@ mod value;
 mod walk;
 
 pub use access::AccessError;
+pub use convert::{
+    ConvertError, ConvertErrorKind, can_convert, can_convert_safely, convert, unify, unify_safely,
+    unify_values,
+};
 pub use marks::{Deprecation, Mark, Marks, PathMarks};
 pub use number::{Number, NumberError};
 pub use origin::Origin;

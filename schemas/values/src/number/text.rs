@@ -10,10 +10,10 @@ const MAX_DECIMAL_EXPONENT: i64 = 1_000_000;
 
 impl Number {
     /// Reads decimal text: an optional sign, digits with at most one point among or around them, an
-    /// optional exponent. The exact value is rounded half to even to 512 bits.
+    /// optional exponent; or `Inf`. The exact value is rounded half to even to 512 bits.
     ///
     /// # Errors
-    /// [`NumberError::Syntax`] for anything else (no spaces, no `0x`, no `_`, no `inf`);
+    /// [`NumberError::Syntax`] for anything else (no spaces, no `0x`, no `_`);
     /// [`NumberError::TooLarge`] beyond a million digits.
     pub fn parse(text: &str) -> Result<Number, NumberError> {
         Number::parse_with_precision(text, LITERAL)
@@ -26,6 +26,9 @@ impl Number {
             Some(b'+') => (false, &text[1..]),
             _ => (false, text),
         };
+        if matches!(unsigned, "Inf" | "inf") {
+            return Ok(Number::infinite(negative, precision));
+        }
         let (digits, exponent) = match unsigned.find(['e', 'E']) {
             Some(at) => (&unsigned[..at], parse_exponent(&unsigned[at + 1..])?),
             None => (unsigned, 0),
@@ -99,16 +102,6 @@ impl Number {
                 let (digits, point) = shortest(&mantissa, exponent, self.precision());
                 format!("{sign}{}", plain(&digits, point))
             }
-        }
-    }
-
-    /// The text a string conversion or an interpolation yields: [`Number::to_text`], where minus
-    /// zero loses its sign.
-    pub fn to_interpolated(&self) -> String {
-        if self.is_zero() {
-            "0".to_owned()
-        } else {
-            self.to_text()
         }
     }
 
