@@ -137,6 +137,13 @@ pub trait Provider: Send + Sync {
     /// # Errors
     /// What is wrong, and with which argument.
     async fn call_function(&self, request: CallFunctionRequest) -> Result<Value, FunctionFailure>;
+
+    /// What there is to say about a call that succeeded, as warnings; asked once per call, with the
+    /// same request. The protocol has no such thing, so plugin providers have nothing to say.
+    fn function_warnings(&self, request: &CallFunctionRequest) -> Diagnostics {
+        let _ = request;
+        Diagnostics::new()
+    }
 }
 
 /// An error that says that a provider lacks something that was asked of it.
