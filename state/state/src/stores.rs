@@ -1,0 +1,110 @@
+//! What a backend implements. Bytes go in and out; what they mean is decided elsewhere.
+
+use crate::lock::{LockError, LockInfo};
+use crate::snapshot::Snapshot;
+use async_trait::async_trait;
+use formwork_diagnostics::Diagnostics;
+use formwork_values::Value;
+
+/// Where snapshots are kept.
+#[async_trait]
+pub trait SnapshotStore: Send + Sync {
+    /// Where that is, for messages: `terraform.tfstate`, `gs://bucket/prefix/default.tfstate`.
+    fn describe(&self) -> String;
+
+    /// The latest snapshot; `None` if there is none yet.
+    ///
+    /// # Errors
+    /// Why it could not be read.
+    async fn read_snapshot(&self) -> Result<Option<Vec<u8>>, Diagnostics>;
+
+    /// Replaces it as a whole: a reader sees the old one or the new one, and the new one is durable
+    /// when this returns.
+    ///
+    /// # Errors
+    /// Why it could not be written; the old one is then still there.
+    async fn write_snapshot(&self, bytes: &[u8]) -> Result<(), Diagnostics>;
+}
+
+/// Exclusive use of a state.
+#[async_trait]
+pub trait StateLock: Send + Sync {
+    /// Tries once.
+    ///
+    /// # Errors
+    /// That somebody else holds it, or why it could not be tried.
+    async fn lock(&self, info: &LockInfo) -> Result<(), LockError>;
+
+    /// Releases the lock that was taken with this id.
+    ///
+    /// # Errors
+    /// Why it could not be released.
+    async fn unlock(&self, id: &str) -> Result<(), Diagnostics>;
+}
+
+/// Whether a backend can keep a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JournalSupport {
+    /// Appends are durable when they return.
+    Durable,
+    /// It cannot; operations not known to have ended then go into the snapshot, and a crash in
+    /// between may lose them.
+    Unsupported,
+}
+
+/// Where the journal of operations is kept: beside the state, not with the process.
+#[async_trait]
+pub trait JournalStore: Send + Sync {
+    /// Whether this backend keeps one at all.
+    fn journal_support(&self) -> JournalSupport;
+
+    /// All of it, in order; empty if there is none.
+    ///
+    /// # Errors
+    /// Why it could not be read.
+    async fn read_journal(&self) -> Result<Vec<u8>, Diagnostics>;
+
+    /// Makes this process the only one that may write the journal, even where the state itself is not
+    /// locked. Writing does so too; this says so beforehand.
+    ///
+    /// # Errors
+    /// That somebody else holds it, or why it could not be tried.
+    async fn lock_journal(&self) -> Result<(), LockError>;
+
+    /// Appends `bytes`; durable when it returns. Appends that run at the same time may be made
+    /// durable together. Their order is the order in which the calls were first polled.
+    ///
+    /// # Errors
+    /// Why it could not be written. Nothing may then be assumed of the bytes.
+    async fn append_journal(&self, bytes: Vec<u8>) -> Result<(), Diagnostics>;
+
+    /// Replaces all of it at once; nothing is left of it, not even its name, if `bytes` is empty.
+    ///
+    /// # Errors
+    /// Why it could not be written; the old one is then still there.
+    async fn replace_journal(&self, bytes: Vec<u8>) -> Result<(), Diagnostics>;
+
+    /// Ends exclusive use. Without this it ends with the store.
+    async fn unlock_journal(&self);
+}
+
+/// All that one backend offers.
+pub trait StateStores: SnapshotStore + StateLock + JournalStore {}
+
+impl<T: SnapshotStore + StateLock + JournalStore> StateStores for T {}
+
+/// Reads the state of another configuration, for the data source `terraform_remote_state`.
+#[async_trait]
+pub trait StateReader: Send + Sync {
+    /// The latest snapshot at a backend of type `backend`, configured by the object `config`, in
+    /// `workspace` (`default` if absent). `None` if there is none.
+    ///
+    /// # Errors
+    /// That the backend is not known, its configuration wrong, or why it could not be read.
+    async fn read_state(
+        &self,
+        backend: &str,
+        workspace: Option<&str>,
+        config: &Value,
+    ) -> Result<Option<Snapshot>, Diagnostics>;
+}
