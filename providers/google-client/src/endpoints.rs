@@ -30,7 +30,7 @@ impl Endpoints {
     }
 
     /// All services below one address: `http://127.0.0.1:8080` serves compute at
-    /// `http://127.0.0.1:8080/compute.googleapis.com/compute/v1/...`.
+    /// `http://127.0.0.1:8080/compute/compute/v1/...`.
     pub fn below(base: &str) -> Self {
         Self {
             base: Some(with_slash(base)),
@@ -62,7 +62,7 @@ impl Endpoints {
             return format!("{base}{rest}");
         }
         match &self.base {
-            Some(base) => format!("{base}{service}.googleapis.com/{path}"),
+            Some(base) => format!("{base}{service}/{path}"),
             None => format!("https://{service}.googleapis.com/{path}"),
         }
     }
@@ -128,7 +128,7 @@ mod tests {
         assert!(m.is_mock() && m.is_custom("iam") && !e.is_custom("iam"));
         assert_eq!(
             m.url("iam", "v1/projects/p"),
-            "http://127.0.0.1:1/iam.googleapis.com/v1/projects/p"
+            "http://127.0.0.1:1/iam/v1/projects/p"
         );
     }
 }

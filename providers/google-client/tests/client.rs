@@ -33,7 +33,7 @@ fn refusal(code: u16, reason: &str) -> ResponseTemplate {
 const NETWORKS: &str = "compute/v1/projects/p/global/networks";
 
 fn at(p: &str) -> wiremock::matchers::PathExactMatcher {
-    path(format!("/compute.googleapis.com/{p}"))
+    path(format!("/compute/{p}"))
 }
 
 #[tokio::test]
