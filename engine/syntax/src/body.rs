@@ -1,6 +1,7 @@
 //! [`Body`]: the arguments and blocks of a file or block.
 
 use crate::expression::Expression;
+use crate::json::JsonBody;
 use crate::on_deep_stack;
 use formwork_diagnostics::SourceRange;
 use std::fmt;
@@ -8,7 +9,12 @@ use std::sync::Arc;
 
 /// What stands in a file or between the braces of a block. Clones share it.
 #[derive(Clone)]
-pub struct Body(Arc<Contents>);
+pub struct Body(Arc<Syntax>);
+
+enum Syntax {
+    Native(Contents),
+    Json(JsonBody),
+}
 
 struct Contents {
     attributes: Vec<Attribute>,
@@ -97,42 +103,64 @@ impl Body {
         range: SourceRange,
         end: SourceRange,
     ) -> Self {
-        Self(Arc::new(Contents {
+        Self(Arc::new(Syntax::Native(Contents {
             attributes,
             blocks,
             range,
             end,
-        }))
+        })))
+    }
+
+    pub(crate) fn from_json(body: JsonBody) -> Self {
+        Self(Arc::new(Syntax::Json(body)))
+    }
+
+    pub(crate) fn as_json(&self) -> Option<&JsonBody> {
+        match &*self.0 {
+            Syntax::Json(body) => Some(body),
+            Syntax::Native(_) => None,
+        }
+    }
+
+    /// Whether it was written in JSON, so that only a schema tells arguments from blocks.
+    pub fn is_json(&self) -> bool {
+        self.as_json().is_some()
     }
 
     /// The arguments in source order, each name once: a repeated one is an error, and the first
-    /// stays.
+    /// stays. Native syntax only: a JSON body has none until a schema says what it holds, so readers
+    /// of configuration call [`Body::content`] or [`Body::just_attributes`] instead.
     pub fn attributes(&self) -> &[Attribute] {
-        &self.0.attributes
+        match &*self.0 {
+            Syntax::Native(contents) => &contents.attributes,
+            Syntax::Json(_) => &[],
+        }
     }
 
-    /// The blocks in source order.
+    /// The blocks in source order. Native syntax only, as [`Body::attributes`].
     pub fn blocks(&self) -> &[Block] {
-        &self.0.blocks
+        match &*self.0 {
+            Syntax::Native(contents) => &contents.blocks,
+            Syntax::Json(_) => &[],
+        }
     }
 
     /// The argument of that name.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
-        self.0.attributes.iter().find(|a| &*a.name == name)
+        self.attributes().iter().find(|a| &*a.name == name)
     }
 
     /// The blocks of that type.
     pub fn blocks_of<'a>(&'a self, block_type: &'a str) -> impl Iterator<Item = &'a Block> {
-        self.0
-            .blocks
+        self.blocks()
             .iter()
             .filter(move |b| &*b.block_type == block_type)
     }
 
-    /// Arguments and blocks together, in source order.
+    /// Arguments and blocks together, in source order. Native syntax only, as [`Body::attributes`].
     pub fn items(&self) -> impl Iterator<Item = BodyItem<'_>> {
-        let mut attributes = self.0.attributes.iter().peekable();
-        let mut blocks = self.0.blocks.iter().peekable();
+        let mut attributes = self.attributes().iter().peekable();
+        let mut blocks = self.blocks().iter().peekable();
         std::iter::from_fn(move || {
             let attribute_first = match (attributes.peek(), blocks.peek()) {
                 (Some(a), Some(b)) => a.name_range.start < b.type_range.start,
@@ -148,22 +176,36 @@ impl Body {
 
     /// All of it: the whole file, or from brace to brace.
     pub fn range(&self) -> SourceRange {
-        self.0.range
+        match &*self.0 {
+            Syntax::Native(contents) => contents.range,
+            Syntax::Json(body) => body.range(),
+        }
     }
 
     /// Where an item that is missing would go: the closing brace, or the end of the file.
     pub fn missing_item_range(&self) -> SourceRange {
-        self.0.end
+        match &*self.0 {
+            Syntax::Native(contents) => contents.end,
+            Syntax::Json(body) => body.missing_item_range(),
+        }
     }
 
     /// Whether there is neither argument nor block.
     pub fn is_empty(&self) -> bool {
-        self.0.attributes.is_empty() && self.0.blocks.is_empty()
+        match &*self.0 {
+            Syntax::Native(contents) => {
+                contents.attributes.is_empty() && contents.blocks.is_empty()
+            }
+            Syntax::Json(body) => body.is_empty(),
+        }
     }
 }
 
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(json) = self.as_json() {
+            return f.write_str(&json.debug_text());
+        }
         on_deep_stack(|| f.debug_list().entries(self.items()).finish())
     }
 }

@@ -25,6 +25,10 @@ impl Expression {
 }
 
 fn write_body(body: &Body, depth: usize, out: &mut String) {
+    if let Some(json) = body.as_json() {
+        out.push_str(&json.debug_text());
+        out.push('\n');
+    }
     for item in body.items() {
         for _ in 0..depth {
             out.push_str("  ");

@@ -1,9 +1,10 @@
 //! [`Expression`]: a shared, immutable node and what it may be.
 
+use crate::json::JsonText;
 use crate::on_deep_stack;
 use crate::template::Template;
 use crate::traversal::{IndexKey, Step, Traversal};
-use formwork_diagnostics::SourceRange;
+use formwork_diagnostics::{Diagnostics, SourceRange};
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,6 +18,8 @@ pub struct Expression(Arc<Node>);
 struct Node {
     kind: ExpressionKind,
     range: SourceRange,
+    /// What it was, if it was a JSON string.
+    json: Option<Box<JsonText>>,
 }
 
 /// What an [`Expression`] is.
@@ -313,7 +316,70 @@ impl BinaryOperator {
 impl Expression {
     /// A node of its own.
     pub fn new(kind: ExpressionKind, range: SourceRange) -> Self {
-        Self(Arc::new(Node { kind, range }))
+        Self(Arc::new(Node {
+            kind,
+            range,
+            json: None,
+        }))
+    }
+
+    pub(crate) fn from_json(kind: ExpressionKind, range: SourceRange, text: JsonText) -> Self {
+        let json = Some(Box::new(text));
+        Self(Arc::new(Node { kind, range, json }))
+    }
+
+    /// The expression to look at where a reference, a keyword or a type is wanted: what a JSON string
+    /// holds as native text, else itself.
+    fn static_form(&self) -> &Expression {
+        self.0
+            .json
+            .as_ref()
+            .and_then(|json| json.native())
+            .unwrap_or(self)
+    }
+
+    /// What is wrong with a JSON string as a template. It matters only if the string is evaluated, so
+    /// it is for the evaluator to report when it meets an [`ExpressionKind::Invalid`]; of native text
+    /// the parser has reported everything, and this is empty.
+    pub fn syntax_diagnostics(&self) -> Diagnostics {
+        self.0
+            .json
+            .as_ref()
+            .map_or_else(Diagnostics::new, |json| json.diagnostics.clone())
+    }
+
+    /// The expression for a place that wants a constant, such as the default of a variable: strings
+    /// of the JSON syntax stand for themselves there, at any depth. Native expressions are as they
+    /// are.
+    #[must_use]
+    pub fn as_constant(&self) -> Expression {
+        on_deep_stack(|| {
+            let kind = match self.kind() {
+                _ if self.0.json.is_some() => match &self.0.json {
+                    Some(json) => ExpressionKind::String(json.text.clone()),
+                    None => return self.clone(),
+                },
+                ExpressionKind::Tuple(items) => {
+                    ExpressionKind::Tuple(items.iter().map(Expression::as_constant).collect())
+                }
+                ExpressionKind::Object(items) => ExpressionKind::Object(
+                    items
+                        .iter()
+                        .map(|item| ObjectItem {
+                            key: match &item.key {
+                                ObjectKey::Expression(key) => {
+                                    ObjectKey::Expression(key.as_constant())
+                                }
+                                name @ ObjectKey::Name { .. } => name.clone(),
+                            },
+                            value: item.value.as_constant(),
+                        })
+                        .collect(),
+                ),
+                _ => return self.clone(),
+            };
+            Expression::new(kind, self.range())
+        })
     }
 
     /// What it is.
@@ -350,11 +416,11 @@ impl Expression {
     /// Parentheses and `"${...}"` are not looked through: the static arguments this serves
     /// (`depends_on`, `provider`, `ignore_changes`, `moved.from`) want the plain form.
     pub fn as_traversal(&self) -> Option<Traversal> {
-        match self.kind() {
+        match self.static_form().kind() {
             ExpressionKind::Traversal(t) => Some(t.clone()),
             ExpressionKind::Null | ExpressionKind::Bool(_) => Some(Traversal {
                 root: Arc::from(self.as_keyword()?),
-                root_range: self.range(),
+                root_range: self.static_form().range(),
                 steps: Box::default(),
             }),
             _ => None,
@@ -363,7 +429,7 @@ impl Expression {
 
     /// The expression as a lone name, if it is one: `all`, `string`, `true`.
     pub fn as_keyword(&self) -> Option<&str> {
-        match self.kind() {
+        match self.static_form().kind() {
             ExpressionKind::Traversal(t) if t.steps.is_empty() => Some(&t.root),
             ExpressionKind::Null => Some("null"),
             ExpressionKind::Bool(true) => Some("true"),
@@ -372,8 +438,11 @@ impl Expression {
         }
     }
 
-    /// The text of a string with no interpolation.
+    /// The text of a string with no interpolation; of a JSON string, the text as it stands.
     pub fn as_literal_string(&self) -> Option<&Arc<str>> {
+        if let Some(json) = &self.0.json {
+            return Some(&json.text);
+        }
         match self.kind() {
             ExpressionKind::String(s) => Some(s),
             _ => None,
@@ -382,7 +451,7 @@ impl Expression {
 
     /// The items of a tuple written out, as for `depends_on = [...]`.
     pub fn as_static_list(&self) -> Option<&[Expression]> {
-        match self.kind() {
+        match self.static_form().kind() {
             ExpressionKind::Tuple(items) => Some(items),
             _ => None,
         }
@@ -390,7 +459,7 @@ impl Expression {
 
     /// The items of an object written out, as for `providers = {...}`.
     pub fn as_static_map(&self) -> Option<&[ObjectItem]> {
-        match self.kind() {
+        match self.static_form().kind() {
             ExpressionKind::Object(items) => Some(items),
             _ => None,
         }
@@ -398,7 +467,7 @@ impl Expression {
 
     /// The call, if it is one, as for the type constraint `list(string)`.
     pub fn as_static_call(&self) -> Option<&FunctionCall> {
-        match self.kind() {
+        match self.static_form().kind() {
             ExpressionKind::FunctionCall(call) => Some(call),
             _ => None,
         }

@@ -1,8 +1,8 @@
 //! Source text to a tree with exact spans, and back to tidy text.
 //!
-//! [`parse`] reads the native syntax, [`json`] the JSON variant; both end in the same [`Body`], whose
-//! arguments are [`Expression`]s that nobody has evaluated yet. [`format()`] lays out native text as
-//! `terraform fmt` does.
+//! [`parse`] reads the native syntax, [`parse_json`] the JSON variant; both end in the same [`Body`],
+//! whose arguments are [`Expression`]s that nobody has evaluated yet. Readers ask a body for its
+//! [`Body::content`] by a schema, which works for both.
 //!
 //! # What a reader may rely on
 //!
@@ -26,8 +26,10 @@
 #![forbid(unsafe_code)]
 
 mod body;
+mod content;
 mod debug_text;
 mod expression;
+mod json;
 mod offsets;
 mod parser;
 mod scanner;
@@ -36,10 +38,12 @@ mod traversal;
 mod variables;
 
 pub use body::{Attribute, Block, Body, BodyItem, Label};
+pub use content::{AttributeSchema, BlockSchema, BodySchema, Content};
 pub use expression::{
     BinaryOperator, Conditional, Expression, ExpressionKind, ForExpression, FunctionCall,
     ObjectItem, ObjectKey, Splat, SplatKind, UnaryOperator,
 };
+pub use json::{JsonStrings, parse_json};
 pub use offsets::OffsetMap;
 pub use scanner::{ScanMode, Token, TokenKind, scan};
 pub use template::{Template, TemplateFlavour, TemplatePart, TemplateParts, quote};
@@ -87,3 +91,21 @@ pub fn parse_traversal(
 ) -> Checked<Option<Traversal>> {
     parser::parse_traversal(file, text, offsets)
 }
+
+/// Reads a configuration file in the syntax that its name says: JSON if it ends in `.json`.
+///
+/// Strings in JSON files of variable values (`.tfvars.json`) stand for themselves.
+pub fn parse_named(file: FileId, name: &str, text: &[u8]) -> Checked<Body> {
+    if !name.ends_with(".json") {
+        return parse(file, text);
+    }
+    let strings = if name.ends_with(".tfvars.json") {
+        JsonStrings::Literals
+    } else {
+        JsonStrings::Templates
+    };
+    parse_json(file, text, strings)
+}
+
+#[cfg(test)]
+mod content_tests;

@@ -83,10 +83,9 @@ impl<'a> Walk<'a, '_> {
             K::For(f) => {
                 self.expression(&f.collection);
                 let outer = self.bind(f.key_name.as_ref().map(|(n, _)| n), &f.value_name.0);
-                for part in [f.key.as_ref(), Some(&f.value), f.condition.as_ref()] {
-                    if let Some(part) = part {
-                        self.expression(part);
-                    }
+                let parts = [f.key.as_ref(), Some(&f.value), f.condition.as_ref()];
+                for part in parts.into_iter().flatten() {
+                    self.expression(part);
                 }
                 self.bound.truncate(outer);
             }
