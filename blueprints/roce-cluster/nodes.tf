@@ -2,10 +2,10 @@
 
 locals {
   image_architecture = { x86_64 = "amd64", arm64 = "arm64" }
-  node_image = coalesce(var.node_image, {
+  node_image = var.node_image != null ? var.node_image : {
     family  = "ubuntu-accelerator-2404-${lookup(local.image_architecture, coalesce(local.machine.architecture, "x86_64"), "amd64")}-with-nvidia-570"
     project = "ubuntu-os-accelerator-images"
-  })
+  }
 }
 
 data "google_compute_image" "controller" {
