@@ -25,11 +25,15 @@ mod access;
 mod construct;
 mod convert;
 mod debug;
+mod encode_error;
 mod equality;
+mod json;
 mod marks;
+mod msgpack;
 mod number;
 mod origin;
 mod path;
+pub mod print;
 mod set_order;
 mod text;
 mod type_json;
@@ -43,7 +47,10 @@ pub use convert::{
     ConvertError, ConvertErrorKind, can_convert, can_convert_safely, convert, unify, unify_safely,
     unify_values,
 };
+pub use encode_error::EncodeError;
+pub use json::{JsonError, implied_from_json, value_from_json, value_to_json, value_to_json_as};
 pub use marks::{Deprecation, Mark, Marks, PathMarks};
+pub use msgpack::{MsgpackError, from_msgpack, to_msgpack};
 pub use number::{Number, NumberError};
 pub use origin::Origin;
 pub use path::{Path, Step};

@@ -5,9 +5,9 @@
 //! so. It is checked against recorded answers in the tests.
 
 use std::cmp::Ordering;
-use std::fmt::Write as _;
 
 use crate::Value;
+use crate::text::write_go_quoted;
 use crate::value::Repr;
 
 /// Sorts the elements and drops duplicates. Elements that are not wholly known stay all: they may
@@ -98,30 +98,4 @@ fn write_all<'a>(
         out.push(';');
     }
     out.push(close);
-}
-
-/// Text in double quotes as Go's `%q` writes it.
-fn write_go_quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{07}' => out.push_str("\\a"),
-            '\u{08}' => out.push_str("\\b"),
-            '\u{0c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{0b}' => out.push_str("\\v"),
-            c if (c as u32) < 0x20 || c as u32 == 0x7f => {
-                let _ = write!(out, "\\x{:02x}", c as u32);
-            }
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04x}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }
