@@ -19,9 +19,11 @@
 //! knows the configuration, from the attribute path that they name.
 #![forbid(unsafe_code)]
 
+mod registry;
 mod requests;
 mod settle;
 
+pub use registry::{ProviderFactory, Providers};
 pub use requests::{
     ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, DeferredReason,
     FunctionFailure, ImportRequest, ImportedObject, MoveRequest, MoveResponse, OpenRequest,
