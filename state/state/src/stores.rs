@@ -5,6 +5,7 @@ use crate::snapshot::Snapshot;
 use async_trait::async_trait;
 use formwork_diagnostics::Diagnostics;
 use formwork_values::Value;
+use std::pin::Pin;
 
 /// Where snapshots are kept.
 #[async_trait]
@@ -52,6 +53,9 @@ pub enum JournalSupport {
     Unsupported,
 }
 
+/// Done when what was queued is durable.
+pub type Durable = Pin<Box<dyn Future<Output = Result<(), Diagnostics>> + Send>>;
+
 /// Where the journal of operations is kept: beside the state, not with the process.
 #[async_trait]
 pub trait JournalStore: Send + Sync {
@@ -71,12 +75,14 @@ pub trait JournalStore: Send + Sync {
     /// That somebody else holds it, or why it could not be tried.
     async fn lock_journal(&self) -> Result<(), LockError>;
 
-    /// Appends `bytes`; durable when it returns. Appends that run at the same time may be made
-    /// durable together. Their order is the order in which the calls were first polled.
+    /// Queues `bytes` to be appended, in the order in which this is called; the future says when they
+    /// are durable. Appends that wait at the same time may be made durable together. Dropping the
+    /// future takes nothing back.
     ///
     /// # Errors
-    /// Why it could not be written. Nothing may then be assumed of the bytes.
-    async fn append_journal(&self, bytes: Vec<u8>) -> Result<(), Diagnostics>;
+    /// The future's: why they could not be written. Nothing may then be assumed of the bytes, and no
+    /// later append succeeds.
+    fn append_journal(&self, bytes: Vec<u8>) -> Durable;
 
     /// Replaces all of it at once; nothing is left of it, not even its name, if `bytes` is empty.
     ///

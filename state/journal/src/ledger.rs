@@ -1,0 +1,249 @@
+//! [`Ledger`]: what the entries make of the state.
+
+use crate::entry::{Begun, JournalEntry, OperationAction, OperationId, Phase, Resolution};
+use crate::pending::PendingOperation;
+use formwork_addresses::{AbsResourceInstance, DeposedKey};
+use formwork_state::{ObjectStatus, ResourceInstanceObject, State};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// An entry that must not follow what was recorded before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IllegalMove {
+    /// Which operation.
+    pub id: OperationId,
+    /// Why, as a clause.
+    pub reason: String,
+}
+
+impl fmt::Display for IllegalMove {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.id, self.reason)
+    }
+}
+
+impl std::error::Error for IllegalMove {}
+
+/// An object of the state: an instance and which of its objects.
+pub(crate) type Place = (AbsResourceInstance, Option<DeposedKey>);
+
+/// A state, and the operations that are open on it.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    state: State,
+    open: BTreeMap<OperationId, PendingOperation>,
+    /// Objects with an open operation.
+    busy: BTreeMap<Place, OperationId>,
+    next: OperationId,
+    /// Whether what an entry presupposes of the state may be absent: see [`Ledger::outcomes`].
+    lenient: bool,
+    /// The operation that made each object; kept only if lenient.
+    pub(crate) makers: BTreeMap<Place, Arc<Begun>>,
+}
+
+impl Ledger {
+    /// Nothing recorded yet; the first operation will be `next`.
+    pub fn new(state: State, next: OperationId) -> Self {
+        Self {
+            state,
+            open: BTreeMap::new(),
+            busy: BTreeMap::new(),
+            next,
+            lenient: false,
+            makers: BTreeMap::new(),
+        }
+    }
+
+    /// A ledger that starts from nothing and collects what entries of a foreign snapshot left behind.
+    pub(crate) fn outcomes(next: OperationId) -> Self {
+        Self {
+            lenient: true,
+            ..Self::new(State::new(), next)
+        }
+    }
+
+    /// The state as it is now.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// For what changes state without an operation: outputs, results of checks, moves. Such changes
+    /// are not in the journal; they last once the next snapshot is written.
+    pub fn state_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+
+    /// The state as it is now, at the end of a run.
+    pub fn into_state(self) -> State {
+        self.state
+    }
+
+    /// The id that the next operation must have.
+    pub fn next_id(&self) -> OperationId {
+        self.next
+    }
+
+    /// Leaves out ids that were given before.
+    pub(crate) fn skip_to(&mut self, next: OperationId) {
+        self.next = self.next.max(next);
+    }
+
+    /// An operation that has begun and not ended.
+    pub fn open(&self, id: OperationId) -> Option<&PendingOperation> {
+        self.open.get(&id)
+    }
+
+    /// Operations that began, did not end, and may have changed the world; by id.
+    pub fn pending(&self) -> impl Iterator<Item = &PendingOperation> {
+        self.open
+            .values()
+            .filter(|o| o.begun.action.changes_the_world())
+    }
+
+    /// Takes an entry in.
+    ///
+    /// # Errors
+    /// If it must not follow what was recorded; nothing is changed then.
+    pub fn record(&mut self, entry: &JournalEntry) -> Result<(), IllegalMove> {
+        let id = entry.id();
+        let illegal = |reason: String| Err(IllegalMove { id, reason });
+        let before = match self.open.get(&id) {
+            Some(open) if open.notes.is_empty() => Some(Phase::Begun),
+            Some(_) => Some(Phase::Noted),
+            None if id < self.next => return illegal("it has ended already".to_owned()),
+            None => None,
+        };
+        if !entry.phase().may_follow(before) {
+            return illegal(match before {
+                None => "it was never begun".to_owned(),
+                Some(_) => "it was begun already".to_owned(),
+            });
+        }
+        match entry {
+            JournalEntry::Begun(begun) => self.begin(begun),
+            JournalEntry::Noted { note, .. } => {
+                if let Some(open) = self.open.get_mut(&id) {
+                    open.notes.push(note.clone());
+                }
+                Ok(())
+            }
+            JournalEntry::Succeeded { object, .. }
+            | JournalEntry::Settled {
+                resolution: Resolution::Done(object),
+                ..
+            } => {
+                if let Some(open) = self.end(id) {
+                    self.done(&open.begun, object.as_ref());
+                }
+                Ok(())
+            }
+            JournalEntry::Failed { object, .. } => {
+                if let Some(open) = self.end(id) {
+                    match object {
+                        Some(object) => self.done(&open.begun, Some(object)),
+                        None => self.not_done(&open.begun),
+                    }
+                }
+                Ok(())
+            }
+            JournalEntry::Settled {
+                resolution: Resolution::NotDone,
+                ..
+            } => {
+                if let Some(open) = self.end(id) {
+                    self.not_done(&open.begun);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn begin(&mut self, begun: &Begun) -> Result<(), IllegalMove> {
+        let illegal = |reason: String| {
+            Err(IllegalMove {
+                id: begun.id,
+                reason,
+            })
+        };
+        let place = (begun.address.clone(), begun.deposed.clone());
+        if let Some(other) = self.busy.get(&place) {
+            return illegal(format!("{other} on the same object has not ended"));
+        }
+        if let Some(key) = &begun.deposes {
+            // a pending operation that was carried over finds its object deposed already
+            let there = self.state.deposed(&begun.address, key).is_some();
+            if !there && !self.state.depose(&begun.address, key) && !self.lenient {
+                return illegal(format!(
+                    "{} has no object that could be deposed as {key}",
+                    begun.address
+                ));
+            }
+        }
+        if begun.action == OperationAction::Provision {
+            // the object is good only once its provisioners have run
+            self.set_status(begun, ObjectStatus::Tainted);
+        }
+        self.busy.insert(place, begun.id);
+        self.open.insert(
+            begun.id,
+            PendingOperation {
+                begun: Arc::new(begun.clone()),
+                notes: Vec::new(),
+            },
+        );
+        self.next = OperationId(begun.id.0 + 1);
+        Ok(())
+    }
+
+    fn end(&mut self, id: OperationId) -> Option<PendingOperation> {
+        let open = self.open.remove(&id)?;
+        self.busy
+            .remove(&(open.begun.address.clone(), open.begun.deposed.clone()));
+        Some(open)
+    }
+
+    fn done(&mut self, begun: &Arc<Begun>, object: Option<&Arc<ResourceInstanceObject>>) {
+        let (address, provider) = (&begun.address, &begun.provider);
+        match (object, &begun.deposed) {
+            (Some(o), None) => self.state.set_object(address, provider, o.clone()),
+            (Some(o), Some(key)) => self.state.set_deposed(address, key, provider, o.clone()),
+            (None, None) => {
+                self.state.remove_object(address);
+            }
+            (None, Some(key)) => {
+                self.state.remove_deposed(address, key);
+            }
+        }
+        if self.lenient {
+            let place = (address.clone(), begun.deposed.clone());
+            if let Some(key) = &begun.deposes
+                && let Some(maker) = self.makers.remove(&(address.clone(), None))
+            {
+                self.makers
+                    .insert((address.clone(), Some(key.clone())), maker);
+            }
+            match object {
+                Some(_) => self.makers.insert(place, begun.clone()),
+                None => self.makers.remove(&place),
+            };
+        }
+    }
+
+    fn not_done(&mut self, begun: &Begun) {
+        if let Some(key) = &begun.deposes {
+            self.state.undepose(&begun.address, key);
+        }
+    }
+
+    fn set_status(&mut self, begun: &Begun, status: ObjectStatus) {
+        if let Some(object) = self.state.object(&begun.address)
+            && object.status != status
+        {
+            let mut object = (**object).clone();
+            object.status = status;
+            self.state
+                .set_object(&begun.address, &begun.provider, object);
+        }
+    }
+}
