@@ -20,6 +20,7 @@
 //! is `journal`'s business.
 #![forbid(unsafe_code)]
 
+mod from_values;
 mod lock;
 mod object;
 mod raw;
