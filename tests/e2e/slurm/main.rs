@@ -7,6 +7,9 @@
 //!
 //! Skipped, visibly, where Slurm is not installed; the part with device files also without root.
 
+// A test may end by panicking, its helpers too.
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod cluster;
 mod rendered;
 
