@@ -14,10 +14,18 @@
 
 mod attribute;
 mod block;
+mod conformance;
 mod function;
+mod proposed;
+mod shape;
 mod source;
 
 pub use attribute::{Attribute, AttributeKind, AttributeNesting, NestedAttributes};
 pub use block::{Block, BlockNesting, Field, NestedBlock, Schema};
+pub use conformance::{
+    ConformanceError, assert_object_compatible, assert_plan_valid, normalise_legacy,
+};
 pub use function::{FunctionParameter, FunctionSignature};
+pub use proposed::proposed_new_state;
+pub use shape::{schema_marks, sensitive_paths, without_write_only, write_only_paths};
 pub use source::{Capabilities, IdentityAttribute, IdentitySchema, ProviderSchema, SchemaSource};
