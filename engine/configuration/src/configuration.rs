@@ -1,0 +1,178 @@
+//! [`Configuration`]: the tree of modules.
+
+use crate::language::LanguageLevel;
+use crate::lock::DependencyLock;
+use crate::module::{Module, Unserved};
+use crate::module_call::ModuleCall;
+use crate::resource::ResourceBlock;
+use crate::version::VersionConstraints;
+use formwork_addresses::{AbsProviderConfig, LocalProviderConfig, ModulePath, ProviderAddr};
+use formwork_diagnostics::SourceRange;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A loaded configuration: every module by the path of calls that leads to it.
+///
+/// Calls of the same directory share one [`Module`].
+#[derive(Clone, Debug, Default)]
+pub struct Configuration {
+    pub(crate) modules: BTreeMap<ModulePath, Arc<Module>>,
+    /// The dependency lock file of the root module.
+    pub lock: DependencyLock,
+    /// The language level it was checked against.
+    pub level: LanguageLevel,
+}
+
+/// Which provider configuration a local name comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedProvider {
+    /// The configuration: the module whose block it is, or the root's default one if there is none.
+    pub config: AbsProviderConfig,
+    /// Whether there is a block. Without one the provider is configured with nothing.
+    pub declared: bool,
+}
+
+/// A provider that is required, and what of it.
+#[derive(Clone, Debug, Default)]
+pub struct RequiredProvider {
+    /// Constraints on its version, each with the module that has it and where.
+    pub constraints: Vec<(ModulePath, VersionConstraints, SourceRange)>,
+    /// A place that needs it.
+    pub needed_at: Option<SourceRange>,
+}
+
+impl Configuration {
+    /// The root module.
+    pub fn root(&self) -> Option<&Arc<Module>> {
+        self.modules.get(&ModulePath::root())
+    }
+
+    /// A module by its path.
+    pub fn module(&self, path: &ModulePath) -> Option<&Arc<Module>> {
+        self.modules.get(path)
+    }
+
+    /// All modules, callers before what they call.
+    pub fn modules(&self) -> impl Iterator<Item = (&ModulePath, &Arc<Module>)> {
+        self.modules.iter()
+    }
+
+    /// The call that made a module, and its caller.
+    pub fn call_of(&self, path: &ModulePath) -> Option<(&Arc<Module>, &ModuleCall)> {
+        let caller = self.modules.get(&path.parent()?)?;
+        Some((caller, caller.calls.get(path.name()?)?))
+    }
+
+    /// The provider configuration that a local name in a module comes to: its own block, or one
+    /// handed in by the caller, or the caller's default one for the same provider.
+    ///
+    /// # Errors
+    /// Where an aliased configuration is neither declared nor handed in: the module that lacks it,
+    /// and by what name.
+    pub fn resolve_provider(
+        &self,
+        path: &ModulePath,
+        local: &LocalProviderConfig,
+    ) -> Result<ResolvedProvider, (ModulePath, LocalProviderConfig)> {
+        let (mut path, mut local) = (path.clone(), local.clone());
+        loop {
+            let Some(module) = self.modules.get(&path) else {
+                return Err((path, local));
+            };
+            let provider = module.provider_of_name(&local.name);
+            if module.providers.contains_key(&local) {
+                let alias = local.alias;
+                return Ok(ResolvedProvider {
+                    config: AbsProviderConfig {
+                        module: path,
+                        provider,
+                        alias,
+                    },
+                    declared: true,
+                });
+            }
+            let Some((parent, call)) = path.parent().zip(self.call_of(&path)) else {
+                if local.alias.is_some() {
+                    return Err((path, local));
+                }
+                return Ok(ResolvedProvider {
+                    config: AbsProviderConfig::root_default(provider),
+                    declared: false,
+                });
+            };
+            let (caller, call) = call;
+            let passed = call
+                .providers
+                .iter()
+                .flatten()
+                .find(|p| p.child == local)
+                .map(|p| p.parent.local.clone());
+            local = match passed {
+                Some(in_parent) => in_parent,
+                None if local.alias.is_some() => return Err((path, local)),
+                None => LocalProviderConfig {
+                    name: caller.local_name_of(&provider),
+                    alias: None,
+                },
+            };
+            path = parent;
+        }
+    }
+
+    /// The provider configuration of a resource; that of its provider's default in the root if what
+    /// it names is not there, which loading has reported.
+    pub fn provider_of(&self, path: &ModulePath, resource: &ResourceBlock) -> ResolvedProvider {
+        let local = resource.local_provider();
+        self.resolve_provider(path, &local)
+            .unwrap_or_else(|_| ResolvedProvider {
+                config: AbsProviderConfig::root_default(self.provider_addr(path, &local)),
+                declared: false,
+            })
+    }
+
+    /// Which provider a local name in a module means.
+    pub fn provider_addr(&self, path: &ModulePath, local: &LocalProviderConfig) -> ProviderAddr {
+        self.modules.get(path).map_or_else(
+            || ProviderAddr::implied(&local.name),
+            |m| m.provider_of_name(&local.name),
+        )
+    }
+
+    /// Every provider that a requirement, a provider block or a resource calls for.
+    pub fn required_providers(&self) -> BTreeMap<ProviderAddr, RequiredProvider> {
+        let mut all: BTreeMap<ProviderAddr, RequiredProvider> = BTreeMap::new();
+        for (path, module) in &self.modules {
+            let mut need = |local: &str, range: SourceRange, v: Option<&VersionConstraints>| {
+                let entry = all.entry(module.provider_of_name(local)).or_default();
+                entry.needed_at.get_or_insert(range);
+                if let Some(v) = v {
+                    entry.constraints.push((path.clone(), v.clone(), range));
+                }
+            };
+            for r in module.requirements.values() {
+                need(&r.local_name, r.range, r.version.as_ref());
+            }
+            for p in module.providers.values() {
+                need(&p.local.name, p.range, p.version.as_ref());
+            }
+            let scoped = module.scoped_resources().map(|(_, r)| r);
+            for r in module.resources.values().chain(scoped) {
+                need(&r.local_provider().name, r.range, None);
+            }
+        }
+        all
+    }
+
+    /// What was read but is not acted on, in the order of modules.
+    pub fn unserved(&self) -> impl Iterator<Item = &Unserved> {
+        self.distinct_modules().flat_map(|(_, m)| &m.unserved)
+    }
+
+    /// Each module once, however often it is called, with the first path that leads to it.
+    pub fn distinct_modules(&self) -> impl Iterator<Item = (&ModulePath, &Arc<Module>)> {
+        let mut seen: std::collections::BTreeSet<*const Module> = std::collections::BTreeSet::new();
+        self.modules
+            .iter()
+            .filter(move |(_, m)| seen.insert(Arc::as_ptr(m)))
+    }
+}

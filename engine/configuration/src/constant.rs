@@ -1,0 +1,73 @@
+//! Arguments that must be known before anything is evaluated.
+
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_syntax::{Attribute, Body, Expression};
+use formwork_values::{Type, Value, convert};
+use std::sync::Arc;
+
+/// The value of an expression in which neither references nor calls may stand; `None` if it has
+/// none, which has been said.
+pub(crate) fn constant(e: &Expression, diagnostics: &mut Diagnostics) -> Option<Value> {
+    if e.is_invalid() {
+        return None;
+    }
+    let (value, said) = crate::literal::evaluate_literal(e);
+    let failed = said.has_errors();
+    diagnostics.append(said);
+    (!failed).then_some(value)
+}
+
+/// A constant of a type; null counts as absent.
+fn constant_of(e: &Expression, ty: &Type, diagnostics: &mut Diagnostics) -> Option<Value> {
+    let value = constant(e, diagnostics)?;
+    let given = value.type_of();
+    match convert(value, ty) {
+        Ok(v) if v.is_null() => None,
+        Ok(v) => Some(v),
+        Err(_) => {
+            let wanted = match ty {
+                Type::Bool => "either true or false",
+                Type::String => "a text",
+                _ => "a value of another type",
+            };
+            diagnostics.push(
+                Diagnostic::error(
+                    "Unsuitable value type",
+                    format!(
+                        "The value must be {wanted}, and is {}.",
+                        given.friendly_name()
+                    ),
+                )
+                .at(e.range()),
+            );
+            None
+        }
+    }
+}
+
+/// A constant text.
+pub(crate) fn text(e: &Expression, diagnostics: &mut Diagnostics) -> Option<Arc<str>> {
+    constant_of(e, &Type::String, diagnostics)?
+        .as_shared_str()
+        .cloned()
+}
+
+/// A constant text argument, if it is set.
+pub(crate) fn text_argument(
+    body: &Body,
+    name: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Arc<str>, Attribute)> {
+    let a = body.attribute(name)?;
+    Some((text(&a.expression, diagnostics)?, a.clone()))
+}
+
+/// A constant flag argument, `None` if it is not set.
+pub(crate) fn flag_argument(
+    body: &Body,
+    name: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<bool> {
+    let a = body.attribute(name)?;
+    constant_of(&a.expression, &Type::Bool, diagnostics)?.as_bool()
+}

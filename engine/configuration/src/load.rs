@@ -1,0 +1,227 @@
+//! Reading a configuration: files to modules, modules to a tree.
+
+use crate::configuration::Configuration;
+use crate::language::LanguageLevel;
+use crate::lock::{DependencyLock, LOCK_FILE};
+use crate::module::{Module, TOP_LEVEL};
+use crate::module_call::ModuleSource;
+use crate::reader::{ModuleFetcher, SourceReader, normalised};
+use crate::{overrides, static_checks};
+use formwork_addresses::ModulePath;
+use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap};
+use formwork_syntax::Block;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What loading needs besides the directory.
+pub struct Loading<'a> {
+    /// Where files come from.
+    pub reader: &'a dyn SourceReader,
+    /// Where modules other than local paths come from.
+    pub fetcher: &'a dyn ModuleFetcher,
+    /// What we claim to be.
+    pub level: LanguageLevel,
+}
+
+/// How deep module calls may go. A module that calls itself through changing paths ends here.
+const MAX_DEPTH: usize = 100;
+
+/// Reads the configuration of a directory, its modules included, and checks what can be checked
+/// without values and schemas. Files are added to `sources` in the order in which they are read.
+///
+/// The result is as complete as can be; after an error it must not be acted on.
+pub fn load(
+    directory: &Path,
+    with: &Loading<'_>,
+    sources: &mut SourceMap,
+) -> Checked<Configuration> {
+    let mut diagnostics = Diagnostics::new();
+    let root = normalised(directory);
+    let mut configuration = Configuration {
+        level: with.level.clone(),
+        ..Configuration::default()
+    };
+    let mut read: BTreeMap<PathBuf, Arc<Module>> = BTreeMap::new();
+    match load_module(&root, with, sources, &mut diagnostics) {
+        Ok(module) => {
+            read.insert(root.clone(), Arc::new(module));
+        }
+        Err(why) => {
+            diagnostics.push(Diagnostic::error(
+                "Failed to read module directory",
+                format!("The directory {} cannot be read: {why}.", root.display()),
+            ));
+            return (configuration, diagnostics);
+        }
+    }
+
+    // Modules still to be entered into the tree, with the directories above them.
+    let mut pending = vec![(ModulePath::root(), root.clone())];
+    while let Some((path, directory)) = pending.pop() {
+        let Some(module) = read.get(&directory).cloned() else {
+            continue;
+        };
+        configuration.modules.insert(path.clone(), module.clone());
+        for call in module.calls.values().rev() {
+            let child = path.child(&call.name);
+            let target = match &call.source {
+                ModuleSource::Local(relative) => normalised(&directory.join(&**relative)),
+                ModuleSource::Remote(text) if text.is_empty() => continue,
+                _ => match with.fetcher.directory(&path, call) {
+                    Ok(d) => normalised(&d),
+                    Err(why) => {
+                        diagnostics.push(
+                            Diagnostic::error("Module not installed", why)
+                                .at(call.source_range)
+                                .within(call.range),
+                        );
+                        continue;
+                    }
+                },
+            };
+            if child.names().len() > MAX_DEPTH || is_own_ancestor(&configuration, &path, &target) {
+                diagnostics.push(
+                    Diagnostic::error(
+                        "Module call cycle",
+                        format!(
+                            "The module \"{}\" is read from {}, which is one of the modules that \
+                             call it, so that it would contain itself without end.",
+                            call.name,
+                            target.display()
+                        ),
+                    )
+                    .at(call.source_range)
+                    .within(call.range),
+                );
+                continue;
+            }
+            if !read.contains_key(&target) {
+                match load_module(&target, with, sources, &mut diagnostics) {
+                    Ok(m) if m.has_files => {
+                        read.insert(target.clone(), Arc::new(m));
+                    }
+                    Ok(_) => {
+                        diagnostics.push(
+                            Diagnostic::error(
+                                "Unreadable module directory",
+                                format!(
+                                    "The directory {} holds no configuration files (.tf).",
+                                    target.display()
+                                ),
+                            )
+                            .at(call.source_range)
+                            .within(call.range),
+                        );
+                        continue;
+                    }
+                    Err(why) => {
+                        diagnostics.push(
+                            Diagnostic::error(
+                                "Unreadable module directory",
+                                format!(
+                                    "The directory {} cannot be read: {why}.",
+                                    target.display()
+                                ),
+                            )
+                            .at(call.source_range)
+                            .within(call.range),
+                        );
+                        continue;
+                    }
+                }
+            }
+            pending.push((child, target));
+        }
+    }
+
+    let lock_file = root.join(LOCK_FILE);
+    match with.reader.read(&normalised(&lock_file)) {
+        Ok(bytes) => {
+            configuration.lock =
+                diagnostics.take(DependencyLock::parse(&shown(&lock_file), &bytes, sources));
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        Err(why) => diagnostics.push(Diagnostic::error(
+            "Failed to read dependency lock file",
+            format!("{} cannot be read: {why}.", shown(&lock_file)),
+        )),
+    }
+
+    // What references mean is only asked of text that could be read: after a syntax error half of
+    // the declarations may be missing, and each would be reported again at every use.
+    if read.values().all(|m| m.is_readable) {
+        static_checks::check(&configuration, &mut diagnostics);
+    }
+    (configuration, diagnostics)
+}
+
+fn is_own_ancestor(configuration: &Configuration, path: &ModulePath, target: &Path) -> bool {
+    let mut at = Some(path.clone());
+    while let Some(p) = at {
+        if configuration
+            .module(&p)
+            .is_some_and(|m| m.directory == target)
+        {
+            return true;
+        }
+        at = p.parent();
+    }
+    false
+}
+
+/// A path as diagnostics show it.
+fn shown(path: &Path) -> String {
+    normalised(path).display().to_string()
+}
+
+fn is_override(name: &str) -> bool {
+    let stem = name
+        .strip_suffix(".tf")
+        .or_else(|| name.strip_suffix(".tf.json"))
+        .unwrap_or(name);
+    stem == "override" || stem.ends_with("_override")
+}
+
+fn is_configuration(name: &str) -> bool {
+    let hidden = name.starts_with('.') || name.ends_with('~') || name.starts_with('#');
+    !hidden && (name.ends_with(".tf") || name.ends_with(".tf.json"))
+}
+
+/// Reads one directory.
+fn load_module(
+    directory: &Path,
+    with: &Loading<'_>,
+    sources: &mut SourceMap,
+    diagnostics: &mut Diagnostics,
+) -> io::Result<Module> {
+    let mut names = with.reader.list(directory)?;
+    names.retain(|n| is_configuration(n));
+    names.sort();
+    let mut base: Vec<Block> = Vec::new();
+    let mut overrides: Vec<Vec<Block>> = Vec::new();
+    let mut is_readable = true;
+    for name in &names {
+        let path = normalised(&directory.join(name));
+        let bytes = with.reader.read(&path)?;
+        let file = sources.add(shown(&path), &bytes[..]);
+        let (body, said) = formwork_syntax::parse_named(file, name, &bytes);
+        is_readable &= !said.has_errors();
+        diagnostics.append(said);
+        let body = TOP_LEVEL.read(&body, body.range(), diagnostics);
+        if is_override(name) {
+            overrides.push(body.blocks().to_vec());
+        } else {
+            base.extend(body.blocks().iter().cloned());
+        }
+    }
+    for over in &overrides {
+        overrides::apply(&mut base, over, diagnostics);
+    }
+    let mut module = Module::decode(&base, &with.level, diagnostics);
+    module.directory = directory.to_path_buf();
+    module.has_files = !names.is_empty();
+    module.is_readable = is_readable;
+    Ok(module)
+}

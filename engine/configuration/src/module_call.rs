@@ -1,0 +1,314 @@
+//! `module` blocks, and where modules come from.
+
+use crate::constant::text_argument;
+use crate::depends_on::{ProviderReference, StaticReference, depends_on, provider_reference};
+use crate::provider::constraints;
+use crate::resource::Repetition;
+use crate::shape::{Shape, labels, name_label};
+use crate::version::VersionConstraints;
+use formwork_addresses::LocalProviderConfig;
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
+use formwork_syntax::{Attribute, Block, Expression, ExpressionKind, ObjectKey};
+use std::fmt;
+use std::sync::Arc;
+
+/// A `module` block.
+#[derive(Clone, Debug)]
+pub struct ModuleCall {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where the module comes from.
+    pub source: ModuleSource,
+    /// The `source` argument's value.
+    pub source_range: SourceRange,
+    /// Which versions will do, of a registry module.
+    pub version: Option<VersionConstraints>,
+    /// How often it exists.
+    pub repetition: Repetition,
+    /// What must be done first, beyond what the arguments refer to.
+    pub depends_on: Vec<StaticReference>,
+    /// Provider configurations handed in; `None` if the module takes its caller's default ones.
+    pub providers: Option<Vec<PassedProvider>>,
+    /// Values of the module's variables.
+    pub arguments: Vec<Attribute>,
+    /// The header of the block.
+    pub range: SourceRange,
+    /// Where a missing argument is reported: the opening brace.
+    pub open: SourceRange,
+}
+
+/// An entry of the `providers` argument.
+#[derive(Clone, Debug)]
+pub struct PassedProvider {
+    /// What the configuration is called in the module.
+    pub child: LocalProviderConfig,
+    /// Where that was written.
+    pub child_range: SourceRange,
+    /// What it is called in the caller.
+    pub parent: ProviderReference,
+}
+
+/// Where a module comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ModuleSource {
+    /// A directory relative to the caller's: `./m`, `../m`.
+    Local(Arc<str>),
+    /// A registry.
+    Registry {
+        /// Host; the default one if not written.
+        host: Arc<str>,
+        /// Namespace.
+        namespace: Arc<str>,
+        /// Name.
+        name: Arc<str>,
+        /// Target system.
+        system: Arc<str>,
+        /// Directory within the package.
+        subdirectory: Option<Arc<str>>,
+    },
+    /// Anything that must be fetched some other way: git, archives, buckets; as written.
+    Remote(Arc<str>),
+}
+
+impl ModuleSource {
+    /// Reads a source.
+    ///
+    /// # Errors
+    /// Why it can be none.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if matches!(text, "." | "..") || text.starts_with("./") || text.starts_with("../") {
+            return Ok(Self::Local(Arc::from(text)));
+        }
+        if text.is_empty() {
+            return Err("a source cannot be empty".to_owned());
+        }
+        let (address, subdirectory) = match text.split_once("//") {
+            Some((a, s)) if !a.ends_with(':') => (a, Some(Arc::from(s))),
+            _ => (text, None),
+        };
+        let parts: Vec<&str> = address.split('/').collect();
+        let plain = |p: &&str| {
+            !p.is_empty()
+                && p.chars()
+                    .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+        };
+        let host_like = |h: &str| h.contains('.') && !h.contains("::") && !h.contains('@');
+        // These hosts have shorthands of their own that mean git repositories.
+        let shorthand = |h: &str| matches!(h, "github.com" | "bitbucket.org" | "gitlab.com");
+        let registry = |host: &str, n: &str, name: &str, s: &str| Self::Registry {
+            host: Arc::from(host),
+            namespace: Arc::from(n),
+            name: Arc::from(name),
+            system: Arc::from(s),
+            subdirectory: subdirectory.clone(),
+        };
+        match &parts[..] {
+            [n, name, s] if [n, name, s].into_iter().all(plain) => {
+                Ok(registry(formwork_addresses::DEFAULT_HOST, n, name, s))
+            }
+            [host, n, name, s]
+                if host_like(host) && !shorthand(host) && [n, name, s].into_iter().all(plain) =>
+            {
+                Ok(registry(host, n, name, s))
+            }
+            _ if text.contains("::")
+                || text.contains("://")
+                || text.contains('@')
+                || text.starts_with('/')
+                || parts.len() > 1 && host_like(parts.first().unwrap_or(&"")) =>
+            {
+                Ok(Self::Remote(Arc::from(text)))
+            }
+            _ => Err(
+                "it is neither a path, which begins with ./ or ../, nor a registry address, nor a \
+                 URL"
+                .to_owned(),
+            ),
+        }
+    }
+}
+
+impl fmt::Display for ModuleSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Local(t) | Self::Remote(t) => f.write_str(t),
+            Self::Registry {
+                host,
+                namespace,
+                name,
+                system,
+                subdirectory,
+            } => {
+                write!(f, "{host}/{namespace}/{name}/{system}")?;
+                subdirectory.as_ref().map_or(Ok(()), |s| write!(f, "//{s}"))
+            }
+        }
+    }
+}
+
+/// What of a module block is not a variable of the module.
+const META: Shape = Shape {
+    attributes: &[
+        ("source", true),
+        ("version", false),
+        ("count", false),
+        ("for_each", false),
+        ("depends_on", false),
+        ("providers", false),
+    ],
+    blocks: &[
+        ("lifecycle", &[]),
+        ("locals", &[]),
+        ("provider", &[]),
+        ("_", &[]),
+    ],
+};
+
+impl ModuleCall {
+    /// The value given for a variable of the module.
+    pub fn argument(&self, name: &str) -> Option<&Attribute> {
+        self.arguments.iter().find(|a| &*a.name == name)
+    }
+
+    pub(crate) fn decode(block: &Block, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let [name] = labels(block, ["name"], diagnostics)?;
+        if !name_label(block, 0, "Invalid module instance name", diagnostics) {
+            return None;
+        }
+        let (own, rest) = META.read_partial(&block.body, block.open_brace, diagnostics);
+        let body = &own;
+        for inner in own.blocks().iter().chain(rest.blocks()) {
+            let kind = &inner.block_type;
+            let d = if matches!(&**kind, "lifecycle" | "locals" | "provider" | "_") {
+                Diagnostic::error(
+                    "Reserved block type name in module block",
+                    format!("A \"{kind}\" block has no meaning in a module block."),
+                )
+            } else {
+                Diagnostic::error(
+                    "Unsupported block type",
+                    format!(
+                        "A module block holds arguments only. If \"{kind}\" is a variable of the \
+                         module, write an equals sign before the brace."
+                    ),
+                )
+            };
+            diagnostics.push(d.at(inner.type_range));
+        }
+        let source = text_argument(body, "source", diagnostics);
+        let version = text_argument(body, "version", diagnostics);
+        let (source, source_range) = match source {
+            None => (None, block.open_brace),
+            Some((given, a)) => {
+                let range = a.expression.range();
+                let parsed = ModuleSource::parse(&given);
+                match &parsed {
+                    Err(why) => diagnostics.push(
+                        Diagnostic::error(
+                            "Invalid module source address",
+                            format!("\"{given}\" is no module source: {why}."),
+                        )
+                        .at(range)
+                        .hint(format!(
+                            "For a directory beside this file, write \"./{given}\"."
+                        )),
+                    ),
+                    Ok(ModuleSource::Registry { .. }) => {}
+                    Ok(_) => {
+                        if version.is_some() {
+                            diagnostics.push(
+                                Diagnostic::error(
+                                    "Invalid registry module source address",
+                                    format!(
+                                        "A version can be asked of a registry only, and \"{given}\" \
+                                         is no registry address. Remove \"version\", or name the \
+                                         version in the source itself."
+                                    ),
+                                )
+                                .at(range),
+                            );
+                        }
+                    }
+                }
+                (parsed.ok(), range)
+            }
+        };
+        let version =
+            version.and_then(|(given, a)| constraints(&given, a.expression.range(), diagnostics));
+        let providers = body
+            .attribute("providers")
+            .map(|a| passed_providers(&a.expression, diagnostics));
+        Some(Self {
+            name: name.clone(),
+            // Kept without a source too, so that references to it are not reported as well.
+            source: source.unwrap_or_else(|| ModuleSource::Remote(Arc::from(""))),
+            source_range,
+            version,
+            repetition: Repetition::decode(body, diagnostics),
+            depends_on: depends_on(body, diagnostics),
+            providers,
+            arguments: if rest.is_json() {
+                diagnostics.take(rest.just_attributes())
+            } else {
+                rest.attributes().to_vec()
+            },
+            range: block.header_range(),
+            open: block.open_brace,
+        })
+    }
+}
+
+fn passed_providers(e: &Expression, diagnostics: &mut Diagnostics) -> Vec<PassedProvider> {
+    let Some(items) = e.as_static_map() else {
+        if !e.is_invalid() {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Invalid expression",
+                    "An object is wanted here, written out: the module's names of provider \
+                     configurations, each with the one it stands for.",
+                )
+                .at(e.range()),
+            );
+        }
+        return Vec::new();
+    };
+    let mut all: Vec<PassedProvider> = Vec::new();
+    for item in items {
+        let key = match &item.key {
+            ObjectKey::Name { name, range } => {
+                Some((LocalProviderConfig::default_of(name), *range))
+            }
+            ObjectKey::Expression(k) => {
+                let k = k.without_parentheses();
+                // A literal text is one name, a path is a name and an alias.
+                let k = match k.kind() {
+                    ExpressionKind::TemplateWrap(inner) => inner,
+                    _ => k,
+                };
+                provider_reference(k, diagnostics).map(|p| (p.local, p.range))
+            }
+        };
+        let Some((child, child_range)) = key else {
+            continue;
+        };
+        let Some(parent) = provider_reference(&item.value, diagnostics) else {
+            continue;
+        };
+        if all.iter().any(|p| p.child == child) {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Duplicate provider address",
+                    format!("\"{child}\" is given twice; each may be given once."),
+                )
+                .at(child_range),
+            );
+            continue;
+        }
+        all.push(PassedProvider {
+            child,
+            child_range,
+            parent,
+        });
+    }
+    all
+}

@@ -1,0 +1,273 @@
+//! Provider configurations and requirements.
+
+use crate::constant::{text, text_argument};
+use crate::depends_on::{provider_reference, static_list};
+use crate::resource::with_escaped;
+use crate::shape::{Shape, labels, name_label, suggest};
+use crate::version::VersionConstraints;
+use formwork_addresses::{LocalProviderConfig, ProviderAddr, is_identifier};
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
+use formwork_syntax::{Block, Body, Expression, ObjectKey};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A `provider` block.
+#[derive(Clone, Debug)]
+pub struct ProviderConfig {
+    /// Local name and alias.
+    pub local: LocalProviderConfig,
+    /// Version constraint of the old form.
+    pub version: Option<VersionConstraints>,
+    /// One configuration for each element of this.
+    pub for_each: Option<Expression>,
+    /// What the provider is given.
+    pub body: Body,
+    /// The header of the block.
+    pub range: SourceRange,
+    /// Where a missing argument is reported: the opening brace.
+    pub open: SourceRange,
+}
+
+/// An entry of `required_providers`.
+#[derive(Clone, Debug)]
+pub struct ProviderRequirement {
+    /// What it is called in this module.
+    pub local_name: Arc<str>,
+    /// Where it comes from; implied by the local name if not written.
+    pub source: ProviderAddr,
+    /// Which versions will do.
+    pub version: Option<VersionConstraints>,
+    /// Configurations that a caller must hand in.
+    pub configuration_aliases: Vec<LocalProviderConfig>,
+    /// The entry.
+    pub range: SourceRange,
+}
+
+impl ProviderConfig {
+    pub(crate) fn decode(block: &Block, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let [name] = labels(block, ["name"], diagnostics)?;
+        if !name_label(block, 0, "Invalid provider name", diagnostics) {
+            return None;
+        }
+        const SHAPE: Shape = Shape {
+            attributes: &[
+                ("alias", false),
+                ("version", false),
+                ("for_each", false),
+                ("count", false),
+                ("depends_on", false),
+                ("source", false),
+            ],
+            blocks: &[("_", &[]), ("lifecycle", &[]), ("locals", &[])],
+        };
+        let (own, mut rest) = SHAPE.read_partial(&block.body, block.open_brace, diagnostics);
+        let body = &own;
+        let mut alias = None;
+        if let Some((given, a)) = text_argument(body, "alias", diagnostics) {
+            if is_identifier(&given) {
+                alias = Some(given);
+            } else {
+                diagnostics.push(crate::shape::invalid_name(
+                    "Invalid provider configuration alias",
+                    &given,
+                    a.expression.range(),
+                ));
+            }
+        }
+        let version = text_argument(body, "version", diagnostics).and_then(|(given, a)| {
+            diagnostics.push(
+                Diagnostic::warning(
+                    "Version constraints inside provider configuration blocks are deprecated",
+                    "Which versions of a provider will do is said in required_providers, within the \
+                     terraform block. Move the constraint there.",
+                )
+                .at(a.expression.range()),
+            );
+            constraints(&given, a.expression.range(), diagnostics)
+        });
+        let for_each = body.attribute("for_each").map(|a| a.expression.clone());
+        for a in body.attributes() {
+            if matches!(&*a.name, "count" | "depends_on" | "source") {
+                diagnostics.push(
+                    Diagnostic::error(
+                        "Reserved argument name in provider block",
+                        format!("\"{}\" has no meaning in a provider block.", a.name),
+                    )
+                    .at(a.name_range),
+                );
+            }
+        }
+        for inner in body.blocks() {
+            match &*inner.block_type {
+                "_" => rest = with_escaped(&rest, inner, diagnostics),
+                reserved => diagnostics.push(
+                    Diagnostic::error(
+                        "Reserved block type name in provider block",
+                        format!("\"{reserved}\" has no meaning in a provider block."),
+                    )
+                    .at(inner.type_range),
+                ),
+            }
+        }
+        Some(Self {
+            local: LocalProviderConfig {
+                name: name.clone(),
+                alias,
+            },
+            version,
+            for_each,
+            body: rest,
+            range: block.header_range(),
+            open: block.open_brace,
+        })
+    }
+}
+
+/// Reads constraints, or says what is wrong with them.
+pub(crate) fn constraints(
+    given: &str,
+    range: SourceRange,
+    diagnostics: &mut Diagnostics,
+) -> Option<VersionConstraints> {
+    match VersionConstraints::parse(given) {
+        Ok(c) => Some(c),
+        Err(why) => {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Invalid version constraint",
+                    format!(
+                        "This cannot be read as a version constraint: {why}. A constraint is one or \
+                         more comparisons joined by commas, such as \">= 1.3, < 2.0\" or \"~> 5.1\"."
+                    ),
+                )
+                .at(range),
+            );
+            None
+        }
+    }
+}
+
+/// Reads a `required_providers` block.
+pub(crate) fn requirements(
+    block: &Block,
+    diagnostics: &mut Diagnostics,
+) -> BTreeMap<Arc<str>, ProviderRequirement> {
+    let mut all: BTreeMap<Arc<str>, ProviderRequirement> = BTreeMap::new();
+    labels(block, [], diagnostics);
+    for a in diagnostics.take(block.body.just_attributes()) {
+        let mut requirement = ProviderRequirement {
+            local_name: a.name.clone(),
+            source: ProviderAddr::implied(&a.name),
+            version: None,
+            configuration_aliases: Vec::new(),
+            range: a.range,
+        };
+        let (object, old_form) = (
+            a.expression.as_static_map(),
+            a.expression.as_literal_string(),
+        );
+        match (object, old_form) {
+            (Some(items), _) => {
+                for item in items {
+                    entry(&mut requirement, &item.key, &item.value, diagnostics);
+                }
+            }
+            // The old form: the constraint alone.
+            (None, Some(given)) => {
+                requirement.version = constraints(given, a.expression.range(), diagnostics);
+            }
+            (None, None) if a.expression.is_invalid() => {}
+            (None, None) => diagnostics.push(
+                Diagnostic::error(
+                    "Invalid required_providers object",
+                    "A required provider is described by an object with a source and a version, as \
+                     in { source = \"hashicorp/google\", version = \"~> 7.0\" }.",
+                )
+                .at(a.expression.range()),
+            ),
+        }
+        let twin = all
+            .values()
+            .find(|r| r.source == requirement.source)
+            .map(|r| r.local_name.clone());
+        if let Some(twin) = twin {
+            diagnostics.push(
+                Diagnostic::warning(
+                    "Duplicate required provider",
+                    format!(
+                        "{} is already required under the name \"{twin}\". Under two names its \
+                         configurations are kept apart, which is rarely meant.",
+                        requirement.source.for_display()
+                    ),
+                )
+                .at(requirement.range),
+            );
+        }
+        all.insert(a.name.clone(), requirement);
+    }
+    all
+}
+
+fn entry(
+    requirement: &mut ProviderRequirement,
+    key: &ObjectKey,
+    value: &Expression,
+    diagnostics: &mut Diagnostics,
+) {
+    let known = ["source", "version", "configuration_aliases"];
+    match key.as_literal().map(|k| &**k) {
+        Some("source") => {
+            if let Some(given) = text(value, diagnostics) {
+                match given.parse() {
+                    Ok(source) => requirement.source = source,
+                    Err(why) => diagnostics.push(
+                        Diagnostic::error(
+                            "Invalid provider source string",
+                            format!("This is no provider source: {why}."),
+                        )
+                        .at(value.range()),
+                    ),
+                }
+            }
+        }
+        Some("version") => {
+            if let Some(given) = text(value, diagnostics) {
+                requirement.version = constraints(&given, value.range(), diagnostics);
+            }
+        }
+        Some("configuration_aliases") => {
+            for item in static_list(value, diagnostics) {
+                let Some(alias) = provider_reference(item, diagnostics) else {
+                    continue;
+                };
+                if alias.local.name == requirement.local_name {
+                    requirement.configuration_aliases.push(alias.local);
+                } else {
+                    diagnostics.push(
+                        Diagnostic::error(
+                            "Invalid configuration_aliases value",
+                            format!(
+                                "\"{}\" does not belong to the required provider \"{}\": an alias is \
+                                 written as {}.ALIAS here.",
+                                alias.local, requirement.local_name, requirement.local_name
+                            ),
+                        )
+                        .at(alias.range),
+                    );
+                }
+            }
+        }
+        other => {
+            let name = other.unwrap_or("this key");
+            let d = Diagnostic::error(
+                "Invalid required_providers object",
+                format!(
+                    "A required provider is described by {}; {name} is none of them.",
+                    known.join(", ")
+                ),
+            )
+            .at(key.range());
+            diagnostics.push(suggest(d, name, known));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Where files come from, and where modules that are not beside their caller come from.
+//!
+//! Loading asks a [`SourceReader`] for directories and files, so that a configuration can be read
+//! from disk, from an editor's unsaved buffers, from the bytes in a saved plan, or from a test's
+//! text. Modules with a source other than a local path are asked of a [`ModuleFetcher`].
+
+use crate::module_call::ModuleCall;
+use formwork_addresses::ModulePath;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// Lists directories and reads files.
+pub trait SourceReader {
+    /// The names of the files (not directories) in a directory, in any order.
+    ///
+    /// # Errors
+    /// As the file system has it; `NotFound` if there is no such directory.
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>>;
+
+    /// The bytes of a file.
+    ///
+    /// # Errors
+    /// As the file system has it.
+    fn read(&self, file: &Path) -> io::Result<Vec<u8>>;
+}
+
+/// The file system, below a directory that relative paths start from.
+#[derive(Clone, Debug)]
+pub struct DiskReader {
+    /// Where relative paths start.
+    pub base: PathBuf,
+}
+
+impl SourceReader for DiskReader {
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(self.base.join(directory))? {
+            let entry = entry?;
+            // Links are followed: a linked file is a file.
+            if std::fs::metadata(entry.path()).is_ok_and(|m| m.is_dir()) {
+                continue;
+            }
+            if let Ok(name) = entry.file_name().into_string() {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    fn read(&self, file: &Path) -> io::Result<Vec<u8>> {
+        std::fs::read(self.base.join(file))
+    }
+}
+
+/// Files held in memory, by path as loading asks for them (`main.tf`, `m/main.tf`).
+#[derive(Clone, Debug, Default)]
+pub struct MemoryReader {
+    files: BTreeMap<PathBuf, Arc<[u8]>>,
+}
+
+impl MemoryReader {
+    /// No files yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a file, or replaces it.
+    pub fn insert(&mut self, path: impl AsRef<Path>, bytes: impl Into<Arc<[u8]>>) {
+        self.files.insert(normalised(path.as_ref()), bytes.into());
+    }
+}
+
+impl<'a> FromIterator<(&'a str, &'a str)> for MemoryReader {
+    fn from_iter<I: IntoIterator<Item = (&'a str, &'a str)>>(iter: I) -> Self {
+        let mut reader = Self::new();
+        for (path, text) in iter {
+            reader.insert(path, text.as_bytes());
+        }
+        reader
+    }
+}
+
+impl SourceReader for MemoryReader {
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
+        let directory = normalised(directory);
+        let parent = |p: &Path| p.parent().map(normalised).unwrap_or_default();
+        let names: Vec<String> = self
+            .files
+            .keys()
+            .filter(|p| parent(p) == directory)
+            .filter_map(|p| p.file_name()?.to_str().map(str::to_owned))
+            .collect();
+        let known =
+            directory == Path::new(".") || self.files.keys().any(|p| p.starts_with(&directory));
+        if names.is_empty() && !known {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok(names)
+    }
+
+    fn read(&self, file: &Path) -> io::Result<Vec<u8>> {
+        self.files
+            .get(&normalised(file))
+            .map(|b| b.to_vec())
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+/// A path without `.` and, as far as they can be folded, without `..`; `.` if nothing is left.
+pub(crate) fn normalised(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                let folds = matches!(out.components().next_back(), Some(Component::Normal(_)));
+                if !folds || !out.pop() {
+                    out.push("..");
+                }
+            }
+            other => out.push(other),
+        }
+    }
+    if out.as_os_str().is_empty() {
+        out.push(".");
+    }
+    out
+}
+
+/// Finds modules that are not local paths.
+pub trait ModuleFetcher {
+    /// The directory in which the module of `call`, made by the module at `caller`, lies ready.
+    ///
+    /// # Errors
+    /// Full sentences: why it is not there, and what to do.
+    fn directory(&self, caller: &ModulePath, call: &ModuleCall) -> Result<PathBuf, String>;
+}
+
+/// Knows no module but local paths.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LocalModulesOnly;
+
+impl ModuleFetcher for LocalModulesOnly {
+    fn directory(&self, _caller: &ModulePath, call: &ModuleCall) -> Result<PathBuf, String> {
+        let kind = match &call.source {
+            crate::ModuleSource::Registry { .. } => "modules from a registry",
+            _ => "modules from a remote source",
+        };
+        Err(format!(
+            "The source is \"{}\", and this version of Formwork does not fetch {kind} yet. Put a copy \
+             of the module beside the configuration and name it by its path, such as \
+             \"./modules/{}\".",
+            call.source, call.name
+        ))
+    }
+}

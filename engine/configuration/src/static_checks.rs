@@ -1,0 +1,535 @@
+//! What can be said of a configuration without values and schemas.
+//!
+//! - Every reference names something that is declared, and something that exists where it stands
+//!   (`count.index` needs a count, `self` an object, a resource with instances a key).
+//! - Every module call gives its module the variables that it must have and no others.
+//! - Provider configurations that are named exist, and are of the right provider.
+//! - Some blocks belong in the root module only.
+//!
+//! A module that is called several times is checked once. Outputs of modules are not looked up here:
+//! `try(module.x.y, null)` is a legitimate question, and evaluation answers it.
+
+use crate::check::CheckRule;
+use crate::configuration::Configuration;
+use crate::module::Module;
+use crate::module_call::ModuleCall;
+use crate::references::{FoundReference, body_references, expression_references};
+use crate::resource::{Repetition, ResourceBlock};
+use crate::shape::{missing_argument, suggest, unsupported_argument};
+use formwork_addresses::{LocalProviderConfig, ModulePath, Resource, ResourceMode, Subject};
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
+use formwork_syntax::{Body, Expression, Step};
+use std::sync::Arc;
+
+/// What may be named where an expression stands, besides what the module declares.
+#[derive(Clone, Copy, Default)]
+struct Place<'a> {
+    count: bool,
+    each: bool,
+    object: bool,
+    /// The check block around, whose data source can be named.
+    check: Option<&'a str>,
+}
+
+impl Place<'_> {
+    fn repeated(repetition: &Repetition) -> Self {
+        Self {
+            count: matches!(repetition, Repetition::Count(_)),
+            each: matches!(repetition, Repetition::ForEach(_)),
+            ..Self::default()
+        }
+    }
+
+    fn with_object(self) -> Self {
+        Self {
+            object: true,
+            ..self
+        }
+    }
+}
+
+/// Checks every module.
+pub(crate) fn check(configuration: &Configuration, diagnostics: &mut Diagnostics) {
+    for (path, module) in configuration.distinct_modules() {
+        let mut c = Checker {
+            configuration,
+            path,
+            module,
+            diagnostics,
+        };
+        c.module();
+    }
+}
+
+struct Checker<'a> {
+    configuration: &'a Configuration,
+    path: &'a ModulePath,
+    module: &'a Arc<Module>,
+    diagnostics: &'a mut Diagnostics,
+}
+
+impl Checker<'_> {
+    fn module(&mut self) {
+        let module = self.module.clone();
+        self.root_only(&module);
+        for v in module.variables.values() {
+            self.rules(&v.validations, Place::default());
+        }
+        for l in module.locals.values() {
+            self.expression(&l.expression, Place::default());
+        }
+        for o in module.outputs.values() {
+            self.expression(&o.expression, Place::default());
+            self.rules(&o.preconditions, Place::default());
+            self.static_references(&o.depends_on, Place::default());
+        }
+        for call in module.calls.values() {
+            self.call(call);
+        }
+        for r in module.resources.values() {
+            self.resource(r, Place::repeated(&r.repetition));
+        }
+        for p in module.providers.values() {
+            p.for_each
+                .iter()
+                .for_each(|e| self.expression(e, Place::default()));
+            let place = Place {
+                each: p.for_each.is_some(),
+                ..Place::default()
+            };
+            self.body(&p.body, place);
+        }
+        for c in module.checks.values() {
+            let place = Place {
+                check: Some(&c.name),
+                ..Place::default()
+            };
+            if let Some(d) = &c.data {
+                self.resource(d, place);
+            }
+            self.rules(&c.asserts, place);
+        }
+        for i in module.imports.iter().filter(|_| self.path.is_root()) {
+            let place = Place {
+                each: i.for_each.is_some(),
+                ..Place::default()
+            };
+            i.for_each
+                .iter()
+                .for_each(|e| self.expression(e, Place::default()));
+            for e in [&i.id, &i.identity].into_iter().flatten() {
+                self.expression(e, place);
+            }
+        }
+    }
+
+    fn root_only(&mut self, module: &Module) {
+        if self.path.is_root() {
+            for o in module.outputs.values().filter(|o| o.ephemeral) {
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        "Ephemeral output not allowed",
+                        "The outputs of the root module are stored, and an ephemeral value never \
+                         is. Only outputs of child modules can be ephemeral.",
+                    )
+                    .at(o.range),
+                );
+            }
+            return;
+        }
+        if let Some(b) = &module.backend {
+            self.diagnostics.push(
+                Diagnostic::warning(
+                    "Backend configuration ignored",
+                    "State is kept for the configuration as a whole, where its root module says. \
+                     What a module that is called says about it has no effect.",
+                )
+                .at(b.range),
+            );
+        }
+        for i in &module.imports {
+            self.diagnostics.push(
+                Diagnostic::error(
+                    "Invalid import configuration",
+                    format!(
+                        "Objects are imported by the root module only; this block stands in {}. \
+                         Move it there, and name the resource by its full address.",
+                        self.path
+                    ),
+                )
+                .at(i.range),
+            );
+        }
+    }
+
+    fn resource(&mut self, r: &ResourceBlock, place: Place<'_>) {
+        // Whether there are instances is decided before any of them exists.
+        let outside = Place {
+            check: place.check,
+            ..Place::default()
+        };
+        if let Some(e) = r.repetition.expression() {
+            self.expression(e, outside);
+        }
+        self.body(&r.body, place);
+        self.static_references(&r.depends_on, place);
+        if let Some(c) = &r.connection {
+            self.body(c, place.with_object());
+        }
+        for p in &r.provisioners {
+            self.body(&p.body, place.with_object());
+            if let Some(c) = &p.connection {
+                self.body(c, place.with_object());
+            }
+        }
+        self.rules(&r.lifecycle.preconditions, place);
+        self.rules(&r.lifecycle.postconditions, place.with_object());
+        for e in &r.lifecycle.replace_triggered_by {
+            self.expression(e, place);
+        }
+        if let Some(p) = &r.provider {
+            self.provider(&p.local, p.range);
+        }
+    }
+
+    fn call(&mut self, call: &ModuleCall) {
+        if let Some(e) = call.repetition.expression() {
+            self.expression(e, Place::default());
+        }
+        let place = Place::repeated(&call.repetition);
+        for a in &call.arguments {
+            self.expression(&a.expression, place);
+        }
+        self.static_references(&call.depends_on, Place::default());
+        let path = self.path.child(&call.name);
+        let Some(child) = self.configuration.module(&path).cloned() else {
+            return; // It could not be read, which has been said.
+        };
+        for v in child.variables.values() {
+            match call.argument(&v.name) {
+                None if v.is_required() => self
+                    .diagnostics
+                    .push(missing_argument(&v.name, call.open).within(call.range)),
+                Some(a) => {
+                    if let Some(message) = &v.deprecated {
+                        self.diagnostics.push(
+                            Diagnostic::warning(
+                                "Deprecated variable",
+                                format!("The module deprecates this variable: {message}"),
+                            )
+                            .at(a.range),
+                        );
+                    }
+                }
+                None => {}
+            }
+        }
+        for a in &call.arguments {
+            if !child.variables.contains_key(&a.name) {
+                let names = child.variables.keys().map(|k| &**k);
+                self.diagnostics
+                    .push(unsupported_argument(a, names).within(call.range));
+            }
+        }
+        self.providers_of_call(call, &path, &child);
+    }
+
+    fn providers_of_call(&mut self, call: &ModuleCall, path: &ModulePath, child: &Module) {
+        for p in call.providers.iter().flatten() {
+            self.provider(&p.parent.local, p.parent.range);
+            let ours = self.module.provider_of_name(&p.parent.local.name);
+            let theirs = child.provider_of_name(&p.child.name);
+            if ours != theirs {
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        "Provider type mismatch",
+                        format!(
+                            "\"{}\" is a configuration of {} here, but \"{}\" is one of {} in {path}.",
+                            p.parent.local,
+                            ours.for_display(),
+                            p.child,
+                            theirs.for_display()
+                        ),
+                    )
+                    .at(p.parent.range),
+                );
+            }
+        }
+        for wanted in child
+            .requirements
+            .values()
+            .flat_map(|r| &r.configuration_aliases)
+        {
+            let given = call.providers.iter().flatten().any(|p| p.child == *wanted);
+            if !given && !child.providers.contains_key(wanted) {
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        "Missing required provider configuration",
+                        format!(
+                            "The module wants a provider configuration of {} under the name \
+                             \"{wanted}\". Add it to the \"providers\" argument of this block.",
+                            child.provider_of_name(&wanted.name).for_display()
+                        ),
+                    )
+                    .at(call.range),
+                );
+            }
+        }
+        // A module with provider blocks of its own cannot exist several times or wait for others:
+        // its providers would have to be configured before it is known whether it exists.
+        let moves = call.repetition.is_repeated() || !call.depends_on.is_empty();
+        let own = child
+            .providers
+            .values()
+            .find(|p| !p.body.is_empty() || p.local.alias.is_some());
+        if let (true, Some(own)) = (moves, own) {
+            self.diagnostics.push(
+                Diagnostic::error(
+                    "Module is incompatible with count, for_each, and depends_on",
+                    format!(
+                        "The module configures the provider \"{}\" itself, so it can only be called \
+                         once and without conditions. Configure the provider in the root module and \
+                         hand it in by \"providers\".",
+                        own.local
+                    ),
+                )
+                .at(call.range),
+            );
+        }
+    }
+
+    /// Whether a named provider configuration exists.
+    fn provider(&mut self, local: &LocalProviderConfig, range: SourceRange) {
+        // What is missing further up was reported at the call that lacks it.
+        let missing_here = match self.configuration.resolve_provider(self.path, local) {
+            Err((path, _)) => path == *self.path,
+            Ok(_) => false,
+        };
+        let promised = self
+            .module
+            .requirements
+            .values()
+            .any(|r| r.configuration_aliases.contains(local));
+        if missing_here && !promised {
+            let names: Vec<String> = self
+                .module
+                .providers
+                .keys()
+                .map(ToString::to_string)
+                .collect();
+            let d = Diagnostic::error(
+                "Provider configuration not present",
+                format!(
+                    "There is no provider configuration \"{local}\" in this module. Declare it with \
+                     a provider \"{}\" block that has this alias.",
+                    local.name
+                ),
+            )
+            .at(range);
+            self.diagnostics.push(suggest(
+                d,
+                &local.to_string(),
+                names.iter().map(String::as_str),
+            ));
+        }
+    }
+
+    fn rules(&mut self, rules: &[CheckRule], place: Place<'_>) {
+        for rule in rules {
+            self.expression(&rule.condition, place);
+            self.expression(&rule.error_message, place);
+        }
+    }
+
+    fn expression(&mut self, e: &Expression, place: Place<'_>) {
+        let found = self.diagnostics.take(expression_references(e));
+        self.all(&found, place);
+    }
+
+    fn body(&mut self, body: &Body, place: Place<'_>) {
+        let found = self.diagnostics.take(body_references(body));
+        self.all(&found, place);
+    }
+
+    fn all(&mut self, found: &[FoundReference], place: Place<'_>) {
+        for f in found {
+            if let Some(d) = undeclared(self.module, f, place) {
+                self.diagnostics.push(d);
+            }
+        }
+    }
+
+    fn static_references(&mut self, found: &[FoundReference], place: Place<'_>) {
+        for f in found {
+            // A whole resource is meant, whether or not it has instances.
+            if let Some(d) = undeclared(self.module, f, place)
+                && d.summary != MISSING_KEY
+            {
+                self.diagnostics.push(d);
+            }
+        }
+    }
+}
+
+const MISSING_KEY: &str = "Missing resource instance key";
+
+/// What is wrong with a reference, if anything is.
+fn undeclared(module: &Module, f: &FoundReference, place: Place<'_>) -> Option<Diagnostic> {
+    let error = |summary: &str, detail: String| {
+        Some(Diagnostic::error(summary, detail).at(f.subject_range()))
+    };
+    match &f.reference.subject {
+        Subject::InputVariable(n) if !module.variables.contains_key(n) => {
+            let d = error(
+                "Reference to undeclared input variable",
+                format!("No variable \"{n}\" is declared in this module."),
+            )?;
+            let names = module.variables.keys().map(|k| &**k);
+            let near = suggest(d, n, names);
+            Some(if near.hints.is_empty() {
+                near.hint(format!("To declare it, add a block: variable \"{n}\" {{}}"))
+            } else {
+                near
+            })
+        }
+        Subject::LocalValue(n) if !module.locals.contains_key(n) => {
+            let d = error(
+                "Reference to undeclared local value",
+                format!("No local value \"{n}\" is defined in this module."),
+            )?;
+            Some(suggest(d, n, module.locals.keys().map(|k| &**k)))
+        }
+        Subject::ModuleCall(n)
+        | Subject::ModuleCallInstance(n, _)
+        | Subject::ModuleCallOutput(n, _, _)
+            if !module.calls.contains_key(n) =>
+        {
+            let d = error(
+                "Reference to undeclared module",
+                format!("No module \"{n}\" is called in this module."),
+            )?;
+            Some(suggest(d, n, module.calls.keys().map(|k| &**k)))
+        }
+        Subject::Resource(r) => resource(module, f, r, false, place),
+        Subject::ResourceInstance(r) => resource(module, f, &r.resource, true, place),
+        Subject::CountIndex if !place.count => error(
+            "Reference to \"count\" in non-counted context",
+            "\"count.index\" is the number of an instance, and has a meaning only within a block \
+             that sets \"count\"."
+                .to_owned(),
+        ),
+        Subject::EachKey | Subject::EachValue if !place.each => error(
+            "Reference to \"each\" in context without for_each",
+            "\"each\" is the element that an instance is made for, and has a meaning only within a \
+             block that sets \"for_each\"."
+                .to_owned(),
+        ),
+        Subject::SelfObject if !place.object => error(
+            "Invalid \"self\" reference",
+            "\"self\" is the object a block has made, and has a meaning only in its postconditions, \
+             provisioners and connections."
+                .to_owned(),
+        ),
+        Subject::OutputValue(_) | Subject::Run(_) | Subject::Check(_) => error(
+            "Invalid reference",
+            format!("\"{}\" has a meaning in tests only.", f.traversal.root),
+        ),
+        _ => None,
+    }
+}
+
+/// What is wrong with a reference to a resource.
+fn resource(
+    module: &Module,
+    f: &FoundReference,
+    address: &Resource,
+    keyed: bool,
+    place: Place<'_>,
+) -> Option<Diagnostic> {
+    let scoped = module
+        .scoped_resources()
+        .find(|(_, r)| r.address == *address);
+    let block = match (module.resources.get(address), scoped) {
+        (Some(block), _) => block,
+        (None, Some((check, block))) if place.check == Some(&*check.name) => block,
+        (None, Some((check, _))) => {
+            return Some(
+                Diagnostic::error(
+                    "Reference to scoped resource",
+                    format!(
+                        "{address} belongs to the check \"{}\", and only its assertions can refer to \
+                         it.",
+                        check.name
+                    ),
+                )
+                .at(f.subject_range()),
+            );
+        }
+        (None, None) => {
+            let d = Diagnostic::error(
+                "Reference to undeclared resource",
+                format!(
+                    "No {} resource {address} is declared in this module.",
+                    address.mode.word()
+                ),
+            )
+            .at(f
+                .traversal
+                .range_of(f.subject_steps.saturating_sub(usize::from(keyed))));
+            return Some(near_resource(module, address, d));
+        }
+    };
+    let next = f.remaining().first();
+    match (&block.repetition, keyed) {
+        (Repetition::Single, true) => Some(
+            Diagnostic::error(
+                "Unexpected resource instance key",
+                format!(
+                    "{address} sets neither \"count\" nor \"for_each\": there is one object, without \
+                     a key. Leave the key out."
+                ),
+            )
+            .at(f.subject_range()),
+        ),
+        (Repetition::Count(_), false) if matches!(next, Some(Step::Attribute { .. })) => Some(
+            Diagnostic::error(
+                MISSING_KEY,
+                format!(
+                    "{address} sets \"count\", so there may be several objects. Say which is meant, \
+                     as in {address}[0] or {address}[count.index], or take all by {address}[*]."
+                ),
+            )
+            .at(f.subject_range()),
+        ),
+        (Repetition::ForEach(_), false) if matches!(next, Some(Step::Attribute { .. })) => Some(
+            Diagnostic::error(
+                MISSING_KEY,
+                format!(
+                    "{address} sets \"for_each\", so there may be several objects. Say which is \
+                     meant, as in {address}[each.key], or take all by values({address})."
+                ),
+            )
+            .at(f.subject_range()),
+        ),
+        _ => None,
+    }
+}
+
+/// With the nearest declared resource as advice, or another mode of the same one.
+fn near_resource(module: &Module, address: &Resource, d: Diagnostic) -> Diagnostic {
+    for mode in [
+        ResourceMode::Managed,
+        ResourceMode::Data,
+        ResourceMode::Ephemeral,
+    ] {
+        let other = Resource {
+            mode,
+            ..address.clone()
+        };
+        if module.resources.contains_key(&other) {
+            return d.hint(format!("There is {other}; perhaps that is meant."));
+        }
+    }
+    let names: Vec<String> = module.resources.keys().map(ToString::to_string).collect();
+    suggest(d, &address.to_string(), names.iter().map(String::as_str))
+}

@@ -1,0 +1,114 @@
+//! Values of root variables: `.tfvars` files, and text from the command line or the environment.
+
+use crate::constant::constant;
+use crate::variable::InputVariable;
+use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap, SourceRange};
+use formwork_syntax::OffsetMap;
+use formwork_values::{ConvertError, Value};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// A value given in a file, and where.
+#[derive(Clone, Debug)]
+pub struct GivenValue {
+    /// The value, not yet converted.
+    pub value: Value,
+    /// The argument's name and value.
+    pub range: SourceRange,
+}
+
+/// Why a variable does not take a value.
+#[derive(Clone, Debug)]
+pub enum Unsuitable {
+    /// It is null, which the variable excludes, and there is no default.
+    Null,
+    /// It is not of the variable's type.
+    Type(ConvertError),
+}
+
+impl fmt::Display for Unsuitable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("it may not be null"),
+            Self::Type(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Unsuitable {}
+
+/// Reads a `.tfvars` or `.tfvars.json` file: arguments with constant values.
+pub fn parse_tfvars(
+    name: &str,
+    bytes: &[u8],
+    sources: &mut SourceMap,
+) -> Checked<BTreeMap<Arc<str>, GivenValue>> {
+    let file = sources.add(name, bytes);
+    let (body, mut diagnostics) = formwork_syntax::parse_named(file, name, bytes);
+    for block in body.blocks() {
+        let kind = &block.block_type;
+        let d = Diagnostic::error(
+            "Unexpected block in variable values",
+            format!(
+                "A file of variable values holds arguments only, and no \"{kind}\" blocks. To give \
+                 the variable \"{kind}\" an object, write an equals sign before the brace."
+            ),
+        )
+        .at(block.type_range);
+        diagnostics.push(if &**kind == "variable" {
+            d.hint(
+                "Variables are declared in .tf files; here they are given values, as in \
+                 name = \"value\".",
+            )
+        } else {
+            d
+        });
+    }
+    let mut values = BTreeMap::new();
+    let attributes = if body.is_json() {
+        diagnostics.take(body.just_attributes())
+    } else {
+        body.attributes().to_vec()
+    };
+    for a in attributes {
+        if let Some(value) = constant(&a.expression, &mut diagnostics) {
+            let range = a.range;
+            values.insert(a.name.clone(), GivenValue { value, range });
+        }
+    }
+    (values, diagnostics)
+}
+
+impl InputVariable {
+    /// A value from text, as `-var` and `TF_VAR_*` give it: taken as it is where the variable is a
+    /// primitive or says no type, and read as an expression of constants where it is more.
+    pub fn value_from_text(&self, text: &str, sources: &mut SourceMap) -> Checked<Value> {
+        if self.takes_literal_text() {
+            return (Value::string(text), Diagnostics::new());
+        }
+        let name = format!("<value for var.{}>", self.name);
+        let file = sources.add(name, text.as_bytes());
+        let (e, mut diagnostics) =
+            formwork_syntax::parse_expression(file, text.as_bytes(), OffsetMap::PLAIN);
+        let value = if diagnostics.has_errors() {
+            None
+        } else {
+            constant(&e, &mut diagnostics)
+        };
+        (value.unwrap_or_else(Value::dynamic), diagnostics)
+    }
+
+    /// Brings a value to the variable's type, defaults of optional attributes filled in. Null stands
+    /// for the default where the variable is not nullable. Marks of the variable itself
+    /// ([`InputVariable::marks`]) are put on by whoever reads it.
+    ///
+    /// # Errors
+    /// Why it does not take the value.
+    pub fn accept(&self, value: Value) -> Result<Value, Unsuitable> {
+        if value.unmarked().is_null() && !self.nullable {
+            return self.default.clone().ok_or(Unsuitable::Null);
+        }
+        self.constraint.apply(value).map_err(Unsuitable::Type)
+    }
+}
