@@ -42,7 +42,7 @@ mod unknown;
 mod value;
 mod walk;
 
-pub use access::AccessError;
+pub use access::{AccessError, BadIndex};
 pub use convert::{
     ConvertError, ConvertErrorKind, can_convert, can_convert_safely, convert, unify, unify_safely,
     unify_values,
