@@ -2,7 +2,8 @@
 //!
 //! [`parse`] reads the native syntax, [`parse_json`] the JSON variant; both end in the same [`Body`],
 //! whose arguments are [`Expression`]s that nobody has evaluated yet. Readers ask a body for its
-//! [`Body::content`] by a schema, which works for both.
+//! [`Body::content`] by a schema, which works for both. [`format()`] lays out native text as
+//! `terraform fmt` does.
 //!
 //! # What a reader may rely on
 //!
@@ -29,6 +30,7 @@ mod body;
 mod content;
 mod debug_text;
 mod expression;
+mod format;
 mod json;
 mod offsets;
 mod parser;
@@ -43,6 +45,7 @@ pub use expression::{
     BinaryOperator, Conditional, Expression, ExpressionKind, ForExpression, FunctionCall,
     ObjectItem, ObjectKey, Splat, SplatKind, UnaryOperator,
 };
+pub use format::format;
 pub use json::{JsonStrings, parse_json};
 pub use offsets::OffsetMap;
 pub use scanner::{ScanMode, Token, TokenKind, scan};

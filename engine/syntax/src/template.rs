@@ -140,12 +140,24 @@ pub fn quote(text: &str) -> String {
                 out.push(c);
                 out.push(c);
             }
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            c if !is_printable(c) => {
+                let code = u32::from(c);
+                let _ = if code > 0xffff {
+                    write!(out, "\\U{code:08x}")
+                } else {
+                    write!(out, "\\u{code:04x}")
+                };
             }
             c => out.push(c),
         }
     }
     out.push('"');
     out
+}
+
+/// Whether a character shows as itself: no control, format, private or unassigned character and no
+/// blank but the plain space.
+fn is_printable(c: char) -> bool {
+    // After another character, so that combining marks are not taken for lone ones.
+    c.is_ascii_graphic() || c == ' ' || !format!("a{c}").escape_debug().any(|e| e == '\\')
 }

@@ -189,6 +189,36 @@ fn heredocs() {
     );
 }
 
+/// Strip markers and indentation meet in odd ways; each line is what Terraform makes of it.
+#[test]
+fn strip_markers_and_indentation() {
+    let check = |inside: &str, expected: &str| {
+        let text = format!("a = <<-E\n{inside}  E\n");
+        assert_eq!(sound(&text).debug_text(), format!("a = {expected}\n"));
+    };
+    check(
+        "    a\n      ${~ b ~}\n    c\n",
+        r#"(heredoc "    a\n" b "    c\n")"#,
+    );
+    check(
+        "    %{ if b ~}\n      x\n    %{ endif ~}\n    y\n",
+        r#"(heredoc %(if b "      x\n") "    y\n")"#,
+    );
+    check("      ${b} a\n    c\n", r#"(heredoc "  " b " a\nc\n")"#);
+    check("    a\n\n      b\n    \ttab\n", r#""a\n\n  b\n\ttab\n""#);
+    check(
+        "    %{ for i in b }\n    ${i}\n    %{ endfor }\n    end\n",
+        r#"(heredoc %(for i in b : "\n" i "\n") "\nend\n")"#,
+    );
+    check("", r#""""#);
+    check("    \n      x\n", r#""    \nx\n""#);
+    check("    a${b\n}\n      c\n", r#"(heredoc "a" b "\n  c\n")"#);
+    check(
+        "      ${b}${~ c}\n       ${~ d ~}\n      w\n    e\n",
+        r#"(heredoc "      " b c "\n" d "      w\n    e\n")"#,
+    );
+}
+
 #[test]
 fn bare_templates() {
     check_template("", "\"\"");
