@@ -102,7 +102,7 @@ fn destroys_come_after_dependents(plan: &Plan, defects: &mut Vec<Defect>) {
         if let OperationKind::Destroy(address) = &node.kind {
             destroyed_by.insert(address, id);
             destroyed_in
-                .entry(address.abs_resource())
+                .entry(block(&address.abs_resource()))
                 .or_default()
                 .push(id);
         }
@@ -112,15 +112,16 @@ fn destroys_come_after_dependents(plan: &Plan, defects: &mut Vec<Defect>) {
         let Some(node) = destroyed_by.get(&change.address) else {
             continue;
         };
-        for dependency in &change.dependencies {
+        let own = block(&change.address.abs_resource());
+        for dependency in change.dependencies.iter().map(block) {
             let wanted = destroyed_in
-                .get(dependency)
+                .get(&dependency)
                 .map(Vec::as_slice)
                 .unwrap_or_default();
-            if wanted.is_empty() || *dependency == change.address.abs_resource() {
+            if wanted.is_empty() || dependency == own {
                 continue;
             }
-            if let Some(missing) = orders.not_reached(*node, dependency, wanted) {
+            if let Some(missing) = orders.not_reached(*node, &dependency, wanted) {
                 let name = plan
                     .graph
                     .get(missing)
@@ -133,6 +134,13 @@ fn destroys_come_after_dependents(plan: &Plan, defects: &mut Vec<Defect>) {
             }
         }
     }
+}
+
+/// A resource without the keys of its module: stored dependencies have none.
+fn block(resource: &AbsResource) -> AbsResource {
+    resource
+        .resource
+        .in_module(&resource.module.path().unkeyed_instance())
 }
 
 /// What waits for what, with what is learnt of joins remembered, so that a thousand instances that

@@ -1,2 +1,3 @@
-//! Configuration and refreshed state to a plan.
+//! planner, in the making
 #![forbid(unsafe_code)]
+pub mod execution;

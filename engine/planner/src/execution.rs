@@ -1,0 +1,505 @@
+//! From changes to the execution graph: what is done in which order.
+//!
+//! Order comes from two sources: the configuration (what a block refers to now, through variables,
+//! locals and outputs) for making, and the state (what an object was made from) for destroying. Both
+//! are known per block, so orders run through joins and stay linear in instances plus references:
+//!
+//! - `made B`: everything of block B is made; what refers to B waits for it.
+//! - `B may go`: what was made from B's objects is destroyed; destroying any of them waits for it.
+//! - `B may go late`: also, everything that refers to B is up to date. Deletions wait for it, and the
+//!   former halves of replacements that are created first: their users must have turned to the new
+//!   object. The former half of a replacement that is deleted first cannot wait so long, since its
+//!   users wait for the new object in turn.
+
+use formwork_addresses::{AbsProviderConfig, AbsResource, ModulePath, Resource};
+use formwork_plan::{Action, ExecutionGraph, NodeId, OperationKind, ResourceInstanceChange};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A block of the configuration, or one that only the state still knows.
+pub type BlockAddress = (ModulePath, Resource);
+
+/// The block that an instance or a stored dependency belongs to.
+pub fn block_of(resource: &AbsResource) -> BlockAddress {
+    (resource.module.path(), resource.resource.clone())
+}
+
+/// What refers to what, as far as resources go: the nearest ones, through everything that is none.
+#[derive(Clone, Debug, Default)]
+pub struct References {
+    /// Per resource block.
+    pub resources: BTreeMap<BlockAddress, BTreeSet<BlockAddress>>,
+    /// Per provider configuration.
+    pub providers: BTreeMap<AbsProviderConfig, BTreeSet<BlockAddress>>,
+    /// Per output of the root module.
+    pub outputs: BTreeMap<String, BTreeSet<BlockAddress>>,
+    /// Per check block, by its address.
+    pub checks: BTreeMap<String, BTreeSet<BlockAddress>>,
+}
+
+/// What must be done beside the changes.
+#[derive(Clone, Debug, Default)]
+pub struct Further {
+    /// Outputs of the root module that change.
+    pub outputs: Vec<String>,
+    /// Checks and conditions that planning could not decide.
+    pub checks: Vec<String>,
+    /// Provider configurations that were not wholly known when planning.
+    pub unknown_providers: BTreeSet<AbsProviderConfig>,
+}
+
+struct Builder<'a> {
+    graph: ExecutionGraph,
+    references: &'a References,
+    made: BTreeMap<BlockAddress, NodeId>,
+    may_go: BTreeMap<BlockAddress, NodeId>,
+    may_go_late: BTreeMap<BlockAddress, NodeId>,
+    makes: BTreeMap<BlockAddress, Vec<NodeId>>,
+}
+
+/// Builds the graph. `prior_dependencies` gives, per change, what its object in the state was made
+/// from.
+pub fn build(
+    changes: &[ResourceInstanceChange],
+    prior_dependencies: &[Vec<AbsResource>],
+    references: &References,
+    further: &Further,
+) -> ExecutionGraph {
+    let mut b = Builder {
+        graph: ExecutionGraph::default(),
+        references,
+        made: BTreeMap::new(),
+        may_go: BTreeMap::new(),
+        may_go_late: BTreeMap::new(),
+        makes: BTreeMap::new(),
+    };
+    let mut providers: BTreeMap<AbsProviderConfig, Vec<NodeId>> = BTreeMap::new();
+    let mut destroys: Vec<(usize, NodeId)> = Vec::new();
+    let mut makes: Vec<(usize, NodeId)> = Vec::new();
+    for (i, change) in changes.iter().enumerate() {
+        let index = Some(u32::try_from(i).unwrap_or(u32::MAX));
+        let address = change.address.clone();
+        let make = || OperationKind::Make(address.clone());
+        let destroy = || match &change.deposed {
+            Some(key) => OperationKind::DestroyDeposed(address.clone(), key.clone()),
+            None => OperationKind::Destroy(address.clone()),
+        };
+        let mut nodes = Vec::new();
+        match change.action {
+            Action::NoOp => continue,
+            Action::Create | Action::Update => {
+                let node = b.graph.add(make(), index);
+                makes.push((i, node));
+                nodes.push(node);
+            }
+            Action::Read => {
+                let node = b.graph.add(OperationKind::ReadData(address.clone()), index);
+                makes.push((i, node));
+                nodes.push(node);
+            }
+            Action::Delete => {
+                let node = b.graph.add(destroy(), index);
+                destroys.push((i, node));
+                nodes.push(node);
+            }
+            Action::DeleteThenCreate | Action::CreateThenDelete => {
+                let (old, new) = (b.graph.add(destroy(), index), b.graph.add(make(), index));
+                if change.action == Action::DeleteThenCreate {
+                    b.graph.order(old, new);
+                } else {
+                    b.graph.order(new, old);
+                }
+                destroys.push((i, old));
+                makes.push((i, new));
+                nodes.extend([old, new]);
+            }
+            Action::Forget => {
+                b.graph.add(OperationKind::Forget(address.clone()), index);
+            }
+        }
+        providers
+            .entry(change.provider.clone())
+            .or_default()
+            .extend(nodes);
+    }
+    for (i, node) in &makes {
+        if let Some(change) = changes.get(*i) {
+            b.makes
+                .entry(block_of(&change.address.abs_resource()))
+                .or_default()
+                .push(*node);
+        }
+    }
+    let anything = !b.graph.is_empty();
+    if anything {
+        b.order_makes();
+        order_destroys(&mut b, changes, prior_dependencies, &destroys, &makes);
+        configure_providers(
+            &mut b,
+            changes,
+            prior_dependencies,
+            &providers,
+            &destroys,
+            further,
+        );
+    }
+    for (names, of, is_output) in [
+        (&further.outputs, &references.outputs, true),
+        (&further.checks, &references.checks, false),
+    ] {
+        for name in names {
+            let kind = if is_output {
+                OperationKind::Output(name.clone())
+            } else {
+                OperationKind::Check(name.clone())
+            };
+            let node = b.graph.add(kind, None);
+            if anything {
+                for block in of.get(name).into_iter().flatten() {
+                    let made = b.made(block);
+                    b.graph.order(made, node);
+                }
+            }
+        }
+    }
+    b.graph
+}
+
+impl Builder<'_> {
+    /// The join after which everything of a block is made.
+    fn made(&mut self, block: &BlockAddress) -> NodeId {
+        if let Some(join) = self.made.get(block) {
+            return *join;
+        }
+        let join = self
+            .graph
+            .add(OperationKind::Join(join_name(block, "made")), None);
+        for node in self.makes.get(block).into_iter().flatten() {
+            self.graph.order(*node, join);
+        }
+        self.made.insert(block.clone(), join);
+        join
+    }
+
+    /// Everything of a block is made after everything of the blocks that it refers to.
+    fn order_makes(&mut self) {
+        let references = self.references;
+        for (block, dependencies) in &references.resources {
+            let join = self.made(block);
+            for dependency in dependencies {
+                let before = self.made(dependency);
+                self.graph.order(before, join);
+                for node in self.makes.get(block).into_iter().flatten() {
+                    self.graph.order(before, *node);
+                }
+            }
+        }
+    }
+}
+
+fn join_name(block: &BlockAddress, what: &str) -> String {
+    let (module, resource) = block;
+    if module.is_root() {
+        format!("{resource} {what}")
+    } else {
+        format!("{module}.{resource} {what}")
+    }
+}
+
+fn order_destroys(
+    b: &mut Builder<'_>,
+    changes: &[ResourceInstanceChange],
+    prior_dependencies: &[Vec<AbsResource>],
+    destroys: &[(usize, NodeId)],
+    makes: &[(usize, NodeId)],
+) {
+    let stored = |i: usize| {
+        prior_dependencies
+            .get(i)
+            .into_iter()
+            .flatten()
+            .map(block_of)
+    };
+    let urgent = urgent_blocks(changes, prior_dependencies, destroys);
+    for (i, node) in destroys {
+        let Some(change) = changes.get(*i) else {
+            continue;
+        };
+        let block = block_of(&change.address.abs_resource());
+        let join = *b.may_go.entry(block.clone()).or_insert_with(|| {
+            b.graph
+                .add(OperationKind::Join(join_name(&block, "may go")), None)
+        });
+        b.graph.order(join, *node);
+        let late = match change.action {
+            Action::DeleteThenCreate => false,
+            Action::Delete => !urgent.contains(&block),
+            _ => true,
+        };
+        if late {
+            let late = *b.may_go_late.entry(block.clone()).or_insert_with(|| {
+                b.graph
+                    .add(OperationKind::Join(join_name(&block, "may go late")), None)
+            });
+            b.graph.order(late, *node);
+        }
+    }
+    for (i, node) in destroys {
+        let Some(change) = changes.get(*i) else {
+            continue;
+        };
+        let own = block_of(&change.address.abs_resource());
+        for dependency in stored(*i).filter(|d| *d != own) {
+            if let Some(join) = b.may_go.get(&dependency) {
+                b.graph.order(*node, *join);
+            }
+        }
+    }
+    // Whoever refers to a block now, or did when it was made, turns away before the block's objects
+    // go for good.
+    for (i, node) in makes {
+        let Some(change) = changes.get(*i) else {
+            continue;
+        };
+        let own = block_of(&change.address.abs_resource());
+        for dependency in stored(*i).filter(|d| *d != own) {
+            if let Some(join) = b.may_go_late.get(&dependency) {
+                b.graph.order(*node, *join);
+            }
+        }
+    }
+    let references = b.references;
+    for (block, dependencies) in &references.resources {
+        for dependency in dependencies {
+            if let Some(late) = b.may_go_late.get(dependency).copied() {
+                let made = b.made(block);
+                b.graph.order(made, late);
+            }
+        }
+    }
+}
+
+/// Blocks whose deletions cannot wait for their users: something that they were made from is deleted
+/// before it is made anew, and the users wait for that.
+fn urgent_blocks(
+    changes: &[ResourceInstanceChange],
+    prior_dependencies: &[Vec<AbsResource>],
+    destroys: &[(usize, NodeId)],
+) -> BTreeSet<BlockAddress> {
+    let mut dependents: BTreeMap<BlockAddress, BTreeSet<BlockAddress>> = BTreeMap::new();
+    let mut open = Vec::new();
+    for (i, _) in destroys {
+        let Some(change) = changes.get(*i) else {
+            continue;
+        };
+        let block = block_of(&change.address.abs_resource());
+        for dependency in prior_dependencies.get(*i).into_iter().flatten() {
+            dependents
+                .entry(block_of(dependency))
+                .or_default()
+                .insert(block.clone());
+        }
+        if change.action == Action::DeleteThenCreate {
+            open.push(block);
+        }
+    }
+    let mut urgent = BTreeSet::new();
+    while let Some(block) = open.pop() {
+        for dependent in dependents.get(&block).into_iter().flatten() {
+            if urgent.insert(dependent.clone()) {
+                open.push(dependent.clone());
+            }
+        }
+    }
+    urgent
+}
+
+fn configure_providers(
+    b: &mut Builder<'_>,
+    changes: &[ResourceInstanceChange],
+    prior_dependencies: &[Vec<AbsResource>],
+    users: &BTreeMap<AbsProviderConfig, Vec<NodeId>>,
+    destroys: &[(usize, NodeId)],
+    further: &Further,
+) {
+    let _ = prior_dependencies;
+    for (provider, nodes) in users {
+        let configure = b
+            .graph
+            .add(OperationKind::ConfigureProvider(provider.clone()), None);
+        for node in nodes {
+            b.graph.order(configure, *node);
+        }
+        let blocks = b.references.providers.get(provider);
+        // A configuration that was known when planning needs nothing that this run makes.
+        if further.unknown_providers.contains(provider) {
+            for block in blocks.into_iter().flatten() {
+                let made = b.made(block);
+                b.graph.order(made, configure);
+            }
+        }
+        // What the provider is configured by goes only after everything it handles.
+        for (i, node) in destroys {
+            if changes.get(*i).is_some_and(|c| c.provider == *provider) {
+                for block in blocks.into_iter().flatten() {
+                    if let Some(join) = b.may_go.get(block) {
+                        b.graph.order(*node, *join);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use formwork_addresses::{AbsResourceInstance, ProviderAddr};
+    use formwork_plan::{Plan, verify};
+    use formwork_values::{Type, Value};
+
+    fn change(address: &str, action: Action, depends: &[&str]) -> ResourceInstanceChange {
+        let null = Value::null(Type::Dynamic);
+        ResourceInstanceChange {
+            address: address.parse::<AbsResourceInstance>().expect("an address"),
+            previous_address: None,
+            deposed: None,
+            provider: AbsProviderConfig::root_default(ProviderAddr::implied("terraform")),
+            action,
+            reason: None,
+            before: null.clone(),
+            after: null.clone(),
+            config: null,
+            replace_paths: Vec::new(),
+            planned_private: [].into(),
+            schema_version: 0,
+            dependencies: depends
+                .iter()
+                .map(|d| d.parse().expect("an address"))
+                .collect(),
+            create_before_destroy: action == Action::CreateThenDelete,
+            importing: None,
+            legacy_type_system: false,
+        }
+    }
+
+    fn block(text: &str) -> BlockAddress {
+        block_of(&text.parse().expect("an address"))
+    }
+
+    /// `x.c` refers to `x.b`, which refers to `x.a`.
+    fn chain(actions: [Action; 3]) -> Plan {
+        let [a, b, c] = actions;
+        let changes = vec![
+            change("x.a", a, &[]),
+            change("x.b", b, &["x.a"]),
+            change("x.c", c, &["x.b"]),
+        ];
+        let prior: Vec<Vec<AbsResource>> = changes.iter().map(|c| c.dependencies.clone()).collect();
+        let mut references = References::default();
+        references.resources.insert(block("x.a"), BTreeSet::new());
+        references
+            .resources
+            .insert(block("x.b"), [block("x.a")].into());
+        references
+            .resources
+            .insert(block("x.c"), [block("x.b")].into());
+        let graph = build(&changes, &prior, &references, &Further::default());
+        Plan {
+            changes,
+            graph,
+            ..Plan::default()
+        }
+    }
+
+    /// The order in which operations end up, joins and providers left out.
+    fn order(plan: &Plan) -> String {
+        assert_eq!(verify(plan), []);
+        let order = plan.graph.topological().expect("acyclic");
+        let words: Vec<String> = order
+            .iter()
+            .filter_map(|id| plan.graph.get(*id))
+            .filter(|n| n.change.is_some())
+            .map(|n| n.kind.text().replace(" x.", " "))
+            .collect();
+        words.join(", ")
+    }
+
+    #[test]
+    fn every_mix_of_actions_is_in_order() {
+        use Action::{Create, CreateThenDelete, Delete, DeleteThenCreate, NoOp, Update};
+        assert_eq!(order(&chain([Create; 3])), "make a, make b, make c");
+        assert_eq!(
+            order(&chain([Delete; 3])),
+            "destroy c, destroy b, destroy a"
+        );
+        assert_eq!(
+            order(&chain([DeleteThenCreate; 3])),
+            "destroy c, destroy b, destroy a, make a, make b, make c"
+        );
+        assert_eq!(
+            order(&chain([CreateThenDelete; 3])),
+            "make a, make b, make c, destroy c, destroy b, destroy a"
+        );
+        assert_eq!(
+            order(&chain([CreateThenDelete, Update, NoOp])),
+            "make a, make b, destroy a"
+        );
+        assert_eq!(
+            order(&chain([NoOp, DeleteThenCreate, Update])),
+            "destroy b, make b, make c"
+        );
+        // every combination is acyclic and verified
+        let all = [
+            NoOp,
+            Create,
+            Update,
+            Delete,
+            DeleteThenCreate,
+            CreateThenDelete,
+        ];
+        for a in all {
+            for b in all {
+                for c in all {
+                    // create_before_destroy spreads to what is depended on, so the planner never
+                    // makes a user first of something that is deleted first
+                    let spreads = |user, used| user != CreateThenDelete || used != DeleteThenCreate;
+                    if spreads(b, a) && spreads(c, b) && spreads(c, a) {
+                        order(&chain([a, b, c]));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn orders_stay_linear() {
+        let n = 300;
+        let mut changes = Vec::new();
+        for i in 0..n {
+            changes.push(change(&format!("x.a[{i}]"), Action::DeleteThenCreate, &[]));
+            changes.push(change(
+                &format!("x.b[{i}]"),
+                Action::DeleteThenCreate,
+                &["x.a"],
+            ));
+        }
+        let prior: Vec<Vec<AbsResource>> = changes.iter().map(|c| c.dependencies.clone()).collect();
+        let mut references = References::default();
+        references.resources.insert(block("x.a"), BTreeSet::new());
+        references
+            .resources
+            .insert(block("x.b"), [block("x.a")].into());
+        let graph = build(&changes, &prior, &references, &Further::default());
+        assert!(
+            graph.edges().len() < 20 * n,
+            "{} orders",
+            graph.edges().len()
+        );
+        let plan = Plan {
+            changes,
+            graph,
+            ..Plan::default()
+        };
+        assert_eq!(verify(&plan), []);
+    }
+}

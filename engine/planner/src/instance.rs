@@ -1,0 +1,261 @@
+//! One instance's change: what the provider says an apply would make of it, and what kind of action
+//! that is.
+//!
+//! Pure but for the calls to the provider. Apply reads answers by the same
+//! [`formwork_plan::decide`], to see whether planning again, with everything known, still gives what
+//! was approved.
+
+use formwork_addresses::{AbsProviderConfig, AbsResource, AbsResourceInstance};
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
+use formwork_plan::{Action, ActionReason, Importing, ResourceInstanceChange, decide};
+use formwork_provider::{Bytes, PlanRequest, PlanResponse, Provider, Reported};
+use formwork_provider_schema::{
+    Ignored, Schema, assert_plan_valid, marked, proposed_new_state, without_ignored,
+};
+use formwork_values::Value;
+use std::sync::Arc;
+
+/// An object as the prior state has it, decoded by the provider's current schema and refreshed.
+#[derive(Clone)]
+pub struct PriorObject {
+    /// The object, marks included.
+    pub value: Value,
+    /// Private data kept with it.
+    pub private: Bytes,
+    /// Whether its creation did not end well.
+    pub tainted: bool,
+    /// Whether its replacement was to be created first, as stored.
+    pub create_before_destroy: bool,
+    /// What it was made from, as stored.
+    pub dependencies: Vec<AbsResource>,
+}
+
+/// What is asked for beyond the configuration.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// `ignore_changes`.
+    pub ignored: Ignored,
+    /// `-replace` names it.
+    pub replace: bool,
+    /// `replace_triggered_by` has been triggered.
+    pub triggered: bool,
+    /// A replacement is to be created first.
+    pub create_before_destroy: bool,
+    /// Deleting it is an error, and where that is said.
+    pub prevent_destroy: Option<SourceRange>,
+}
+
+/// An instance to plan.
+pub struct Subject<'a> {
+    /// Which.
+    pub address: &'a AbsResourceInstance,
+    /// Where it stood before, if elsewhere.
+    pub previous_address: Option<AbsResourceInstance>,
+    /// The provider configuration that handles it.
+    pub provider_config: &'a AbsProviderConfig,
+    /// The provider, configured.
+    pub provider: &'a dyn Provider,
+    /// The schema of its type.
+    pub schema: &'a Arc<Schema>,
+    /// The nearest managed resources it depends on.
+    pub dependencies: Vec<AbsResource>,
+    /// Where its block stands.
+    pub range: Option<SourceRange>,
+    /// Set if it is imported.
+    pub importing: Option<Importing>,
+}
+
+/// Plans one configured instance.
+pub async fn plan_configured(
+    subject: &Subject<'_>,
+    prior: Option<&PriorObject>,
+    config: &Value,
+    wishes: &Wishes,
+) -> (Option<ResourceInstanceChange>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let null = Value::null(subject.schema.ty());
+    let (config_plain, config_marks) = config.clone().unmark_deep();
+    let before = prior.map_or_else(|| null.clone(), |p| p.value.clone());
+    let before_plain = before.clone().unmark_deep().0;
+    let tainted = prior.is_some_and(|p| p.tainted);
+    let private = prior.map_or_else(|| Bytes::from([]), |p| p.private.clone());
+
+    // A tainted object is replaced whatever it looks like: it is planned as if it were not there.
+    let start = if tainted { &null } else { &before_plain };
+    let wanted = without_ignored(&subject.schema.block, &config_plain, start, &wishes.ignored);
+    let Some(first) = ask(subject, start, &wanted, private.clone(), &mut diagnostics).await else {
+        return (None, diagnostics);
+    };
+    let mut decision = decide(start, &first.planned, &first.requires_replace);
+    let mut reason = None;
+    if tainted {
+        decision.action = Action::DeleteThenCreate;
+        reason = Some(ActionReason::ReplaceBecauseTainted);
+    } else if decision.action.is_replace() {
+        reason = Some(ActionReason::ReplaceBecauseCannotUpdate);
+    } else if !before.is_null() && wishes.replace {
+        decision.action = Action::DeleteThenCreate;
+        reason = Some(ActionReason::ReplaceByRequest);
+    } else if !before.is_null() && wishes.triggered {
+        decision.action = Action::DeleteThenCreate;
+        reason = Some(ActionReason::ReplaceByTriggers);
+    }
+
+    let mut answer = first;
+    if decision.action.is_replace() && !tainted {
+        // The new object is planned from nothing: nothing of the former one carries over. What was
+        // ignored is the former object's business too, but a new object needs a value all the same,
+        // so the ignored paths keep the former values.
+        let Some(anew) = ask(subject, &null, &wanted, Bytes::from([]), &mut diagnostics).await else {
+            return (None, diagnostics);
+        };
+        answer = anew;
+    }
+    if decision.action.is_replace() && wishes.create_before_destroy {
+        decision.action = Action::CreateThenDelete;
+    }
+    if decision.action.is_replace()
+        && let Some(range) = wishes.prevent_destroy
+    {
+        diagnostics.push(prevented(subject.address, range));
+        return (None, diagnostics);
+    }
+    let after = marked(&subject.schema.block, &answer.planned, &config_marks);
+    // The same content that is now (or no longer) sensitive is a change of state, so it is shown.
+    if decision.action == Action::NoOp && after != before {
+        decision.action = Action::Update;
+    }
+    let change = ResourceInstanceChange {
+        address: subject.address.clone(),
+        previous_address: subject.previous_address.clone(),
+        deposed: None,
+        provider: subject.provider_config.clone(),
+        action: decision.action,
+        reason,
+        before,
+        after,
+        config: config.clone(),
+        replace_paths: decision.replace_paths,
+        planned_private: answer.private,
+        schema_version: subject.schema.version,
+        dependencies: subject.dependencies.clone(),
+        create_before_destroy: wishes.create_before_destroy,
+        importing: subject.importing.clone(),
+        legacy_type_system: answer.legacy_type_system,
+    };
+    (Some(change), diagnostics)
+}
+
+/// Plans the deletion of an object: the current one, or one left behind.
+pub async fn plan_deletion(
+    subject: &Subject<'_>,
+    prior: &PriorObject,
+    reason: Option<ActionReason>,
+    prevent_destroy: Option<SourceRange>,
+) -> (Option<ResourceInstanceChange>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    if let Some(range) = prevent_destroy {
+        diagnostics.push(prevented(subject.address, range));
+        return (None, diagnostics);
+    }
+    let null = Value::null(subject.schema.ty());
+    let response = subject
+        .provider
+        .plan_resource_change(PlanRequest {
+            kind: subject.address.resource.kind.to_string(),
+            prior: prior.value.clone().unmark_deep().0,
+            proposed: null.clone(),
+            config: null.clone(),
+            prior_private: prior.private.clone(),
+        })
+        .await;
+    diagnostics.append(Reported::placed(response.reported, subject.address, subject.range));
+    if diagnostics.has_errors() {
+        return (None, diagnostics);
+    }
+    let change = ResourceInstanceChange {
+        address: subject.address.clone(),
+        previous_address: subject.previous_address.clone(),
+        deposed: None,
+        provider: subject.provider_config.clone(),
+        action: Action::Delete,
+        reason,
+        before: prior.value.clone(),
+        after: null.clone(),
+        config: null,
+        replace_paths: Vec::new(),
+        planned_private: response.private,
+        schema_version: subject.schema.version,
+        dependencies: prior.dependencies.clone(),
+        create_before_destroy: prior.create_before_destroy,
+        importing: None,
+        legacy_type_system: response.legacy_type_system,
+    };
+    (Some(change), diagnostics)
+}
+
+/// Asks the provider, and checks that it answers by the rules.
+async fn ask(
+    subject: &Subject<'_>,
+    prior: &Value,
+    config: &Value,
+    prior_private: Bytes,
+    diagnostics: &mut Diagnostics,
+) -> Option<PlanResponse> {
+    let proposed = proposed_new_state(&subject.schema.block, prior, config);
+    let response = subject
+        .provider
+        .plan_resource_change(PlanRequest {
+            kind: subject.address.resource.kind.to_string(),
+            prior: prior.clone(),
+            proposed,
+            config: config.clone(),
+            prior_private,
+        })
+        .await;
+    diagnostics.append(Reported::placed(response.reported.clone(), subject.address, subject.range));
+    if response.reported.iter().any(Reported::is_error) {
+        return None;
+    }
+    if response.planned.type_of() != subject.schema.ty() {
+        diagnostics.push(invalid_plan(subject, "the planned object does not have the type of its schema"));
+        return None;
+    }
+    if !response.legacy_type_system {
+        let wrong = assert_plan_valid(&subject.schema.block, prior, config, &response.planned);
+        if !wrong.is_empty() {
+            for w in wrong {
+                diagnostics.push(invalid_plan(subject, &w.to_string()));
+            }
+            return None;
+        }
+    }
+    Some(response)
+}
+
+fn invalid_plan(subject: &Subject<'_>, what: &str) -> Diagnostic {
+    Diagnostic::error(
+        "Provider produced invalid plan",
+        format!(
+            "The provider {} planned {} against the rules: {what}. This is a fault of the provider, \
+             not of the configuration; please report it to its makers.",
+            subject.provider_config.provider.for_display(),
+            subject.address
+        ),
+    )
+    .at_opt(subject.range)
+    .about(subject.address)
+}
+
+fn prevented(address: &AbsResourceInstance, range: SourceRange) -> Diagnostic {
+    Diagnostic::error(
+        "Instance cannot be destroyed",
+        format!(
+            "{address} has prevent_destroy set, but this plan would destroy its object. Take the \
+             setting away, or limit the run so that this object is left out."
+        ),
+    )
+    .at(range)
+    .about(address)
+}
+
