@@ -31,8 +31,6 @@ pub struct ResourceInstanceChange {
     pub before: Value,
     /// The object afterwards, marks and unknowns included; null if there will be none.
     pub after: Value,
-    /// The configuration it was planned from; null for a deletion. Apply evaluates it again.
-    pub config: Value,
     /// What forces a replacement.
     pub replace_paths: Vec<Path>,
     /// Private data that the provider handed out when planning; of the prior object for a deletion.

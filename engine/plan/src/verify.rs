@@ -254,7 +254,6 @@ mod tests {
             reason: None,
             before: Value::null(Type::Dynamic),
             after: Value::null(Type::Dynamic),
-            config: Value::null(Type::Dynamic),
             replace_paths: Vec::new(),
             planned_private: [].into(),
             schema_version: 0,

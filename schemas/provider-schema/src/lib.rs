@@ -16,6 +16,7 @@ mod attribute;
 mod block;
 mod conformance;
 mod function;
+mod lifecycle;
 mod proposed;
 mod shape;
 mod source;
@@ -26,6 +27,7 @@ pub use conformance::{
     ConformanceError, assert_object_compatible, assert_plan_valid, normalise_legacy,
 };
 pub use function::{FunctionParameter, FunctionSignature};
+pub use lifecycle::{Ignored, marked, without_ignored};
 pub use proposed::proposed_new_state;
 pub use shape::{schema_marks, sensitive_paths, without_write_only, write_only_paths};
 pub use source::{Capabilities, IdentityAttribute, IdentitySchema, ProviderSchema, SchemaSource};

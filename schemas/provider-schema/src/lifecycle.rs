@@ -1,0 +1,123 @@
+//! What a resource's lifecycle settings and marks do to its objects.
+
+use crate::{Block, schema_marks};
+use formwork_values::{Path, PathMarks, Step, Type, Value};
+use std::sync::Arc;
+
+/// What of a configuration is to be left as it is.
+#[derive(Clone, Debug, Default)]
+pub enum Ignored {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Everything: `ignore_changes = all`.
+    All,
+    /// These paths.
+    Paths(Vec<Path>),
+}
+
+/// The configuration with what is to be ignored taken from the prior object.
+pub fn without_ignored(block: &Block, config: &Value, prior: &Value, ignored: &Ignored) -> Value {
+    if prior.is_null() || config.is_null() {
+        return config.clone();
+    }
+    match ignored {
+        Ignored::Nothing => config.clone(),
+        Ignored::All => {
+            let names = block.object_type().names();
+            let kept = names.iter().map(|name| {
+                // What only the provider sets is never in a configuration.
+                let computed_only = block
+                    .attribute(name)
+                    .is_some_and(|a| a.computed && !a.optional);
+                let value = if computed_only {
+                    config.attribute(name)
+                } else {
+                    prior.attribute(name)
+                };
+                (
+                    name.clone(),
+                    value.cloned().unwrap_or_else(|| Value::null(Type::Dynamic)),
+                )
+            });
+            let values = kept.map(|(_, v)| v).collect();
+            Value::object_of(block.object_type().clone(), values)
+        }
+        Ignored::Paths(paths) => paths
+            .iter()
+            .fold(config.clone(), |config, path| set_from(config, prior, path)),
+    }
+}
+
+/// `config` with the value at `path` as `prior` has it. A map key that `prior` has and `config` lacks
+/// is added; one that `prior` lacks is taken away.
+fn set_from(config: Value, prior: &Value, path: &Path) -> Value {
+    let wanted = prior.at(path).ok();
+    if let Some((Step::Index(key), parent)) = path.steps().split_last()
+        && let Some(key) = key.as_shared_str().cloned()
+    {
+        let parent = Path::new(parent.to_vec());
+        return config.transform(&mut |at, value| {
+            if *at != parent || !value.is_known() {
+                return value;
+            }
+            let ty = value.type_of();
+            let Type::Map(element) = &ty else {
+                return value;
+            };
+            let mut entries: Vec<(Arc<str>, Value)> = value
+                .as_map()
+                .map(|entries| entries.to_vec())
+                .unwrap_or_default()
+                .into_iter()
+                .filter(|(k, _)| *k != key)
+                .collect();
+            if let Some(wanted) = &wanted {
+                entries.push((key.clone(), wanted.clone()));
+            } else if value.is_null() {
+                return value;
+            }
+            Value::map((**element).clone(), entries)
+        });
+    }
+    let Some(wanted) = wanted else { return config };
+    config.transform(&mut |at, value| if at == path { wanted.clone() } else { value })
+}
+
+/// Marks of the configuration and of the schema, on a planned object.
+pub fn marked(block: &Block, planned: &Value, config_marks: &PathMarks) -> Value {
+    let mut marks: PathMarks = config_marks
+        .iter()
+        .filter(|(path, _)| planned.at(path).is_ok())
+        .cloned()
+        .collect();
+    marks.extend(schema_marks(block, planned));
+    planned.clone().mark_with_paths(&marks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str) -> Path {
+        Path::ROOT.attribute(name)
+    }
+
+    #[test]
+    fn ignored_map_keys() {
+        let labels = |pairs: &[(&str, &str)]| {
+            let map = Value::map(
+                Type::String,
+                pairs.iter().map(|(k, v)| (*k, Value::string(v))),
+            );
+            Value::object([("labels", map)])
+        };
+        let at = path("labels").key("x");
+        let config = labels(&[("x", "new"), ("y", "1")]);
+        assert_eq!(
+            set_from(config.clone(), &labels(&[("x", "old")]), &at),
+            labels(&[("x", "old"), ("y", "1")])
+        );
+        assert_eq!(set_from(config, &labels(&[]), &at), labels(&[("y", "1")]));
+    }
+}
