@@ -208,7 +208,11 @@ fn collect(
             let undecided = values
                 .iter()
                 .any(|v| v.as_unknown().is_some_and(|u| u.ty.has_dynamic()));
-            let common = unify(&types).filter(|c| undecided || !c.has_dynamic());
+            let common = match to {
+                // null and unknown entries of a map take the type of the others, if that is one
+                Collection::Map => sole_type(&types),
+                _ => unify(&types).filter(|c| undecided || !c.has_dynamic()),
+            };
             match common {
                 // what the unknown ones turn out to be decides
                 Some(common) if common.has_dynamic() => {
@@ -241,6 +245,13 @@ fn collect(
         Collection::Set => Value::set(ty, values),
         Collection::Map => Value::map(ty, keys.into_iter().zip(values)),
     })
+}
+
+/// The one type among these that is not dynamic itself.
+fn sole_type(types: &[Type]) -> Option<Type> {
+    let mut stated = types.iter().filter(|t| !t.is_dynamic());
+    let first = stated.next()?;
+    stated.all(|t| t == first).then(|| first.clone())
 }
 
 /// The target type with what is dynamic in it taken from the source, where that is known.

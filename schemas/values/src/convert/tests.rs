@@ -97,6 +97,28 @@ fn common_types() {
         &[r#"["list","dynamic"]"#, r#"["list","number"]"#],
         Some(r#"["list","number"]"#),
     );
+    check(
+        &[
+            r#"["map","dynamic"]"#,
+            r#"["object",{"a":["object",{}],"b":["set","string"]}]"#,
+        ],
+        Some(r#"["object",{"a":["object",{}],"b":["set","string"]}]"#),
+    );
+    check(
+        &[d, r#"["object",{"a":"bool"}]"#, r#"["map","string"]"#],
+        Some(r#"["map","string"]"#),
+    );
+    check(
+        &[r#"["tuple",["number"]]"#, r#"["list","string"]"#, d],
+        Some(r#"["list","string"]"#),
+    );
+    check(
+        &[
+            r#"["tuple",["dynamic","string"]]"#,
+            r#"["tuple",[["map","dynamic"],["tuple",["dynamic"]],["list","string"]]]"#,
+        ],
+        None,
+    );
     check(&[r#"["object",{}]"#, r#"["tuple",[]]"#], None);
     check(&[s, r#"["tuple",["number"]]"#], None);
     check(

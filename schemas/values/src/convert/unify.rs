@@ -55,30 +55,31 @@ fn unify_step(types: &[Type], lossy: bool) -> Option<Type> {
     if all(count.maps) {
         return collection(types, Type::map, open, lossy);
     }
+    // objects often are maps in disguise, and tuples lists: a type of that kind is tried first
     if count.maps > 0 && all(count.maps + count.objects) {
-        if open {
-            return Some(Type::Dynamic);
-        }
         let elements = types.iter().flat_map(|ty| match ty {
             Type::Object(o) => o.types(),
             Type::Map(e) => std::slice::from_ref(&**e),
             _ => &[],
         });
-        return unify_for(&elements.cloned().collect::<Vec<_>>(), lossy).map(Type::map);
+        let common = unify_for(&elements.cloned().collect::<Vec<_>>(), lossy).map(Type::map);
+        if let Some(common) = reachable(types, common, lossy) {
+            return Some(common);
+        }
     }
     if all(count.lists) {
         return collection(types, Type::list, open, lossy);
     }
     if count.lists > 0 && all(count.lists + count.tuples) {
-        if open {
-            return Some(Type::Dynamic);
-        }
         let elements = types.iter().flat_map(|ty| match ty {
             Type::Tuple(ts) => &**ts,
             Type::List(e) => std::slice::from_ref(&**e),
             _ => &[],
         });
-        return unify_for(&elements.cloned().collect::<Vec<_>>(), lossy).map(Type::list);
+        let common = unify_for(&elements.cloned().collect::<Vec<_>>(), lossy).map(Type::list);
+        if let Some(common) = reachable(types, common, lossy) {
+            return Some(common);
+        }
     }
     if all(count.sets) {
         return collection(types, Type::set, open, lossy);
@@ -103,6 +104,11 @@ fn unify_step(types: &[Type], lossy: bool) -> Option<Type> {
     by_preference(types, lossy)
 }
 
+/// The common type, if all types do convert to it.
+fn reachable(types: &[Type], common: Option<Type>, lossy: bool) -> Option<Type> {
+    common.filter(|c| types.iter().all(|ty| plan(ty, c, lossy).is_some()))
+}
+
 fn collection(types: &[Type], of: fn(Type) -> Type, open: bool, lossy: bool) -> Option<Type> {
     if open {
         return Some(Type::Dynamic);
@@ -116,7 +122,7 @@ fn objects(types: &[Type], lossy: bool) -> Option<Type> {
     let first = all.first()?;
     if all.iter().any(|o| o.names() != first.names()) {
         let attributes: Vec<Type> = all.iter().flat_map(|o| o.types()).cloned().collect();
-        return unify_for(&attributes, lossy).map(Type::map);
+        return reachable(types, unify_for(&attributes, lossy).map(Type::map), lossy);
     }
     let mut attributes = Vec::with_capacity(first.len());
     for (i, name) in first.names().iter().enumerate() {
@@ -137,7 +143,7 @@ fn tuples(types: &[Type], lossy: bool) -> Option<Type> {
     let first = all.first()?;
     if all.iter().any(|ts| ts.len() != first.len()) {
         let elements: Vec<Type> = all.iter().flat_map(|ts| ts.iter()).cloned().collect();
-        return unify_for(&elements, lossy).map(Type::list);
+        return reachable(types, unify_for(&elements, lossy).map(Type::list), lossy);
     }
     let mut elements = Vec::with_capacity(first.len());
     for i in 0..first.len() {
