@@ -1,0 +1,5 @@
+//! The mock cloud as a client sees it: over HTTP, one world per test.
+
+mod durability;
+mod network;
+mod world;
