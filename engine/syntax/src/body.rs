@@ -190,6 +190,27 @@ impl Body {
         }
     }
 
+    /// What a place in this file belongs to, for a diagnostic's `in ...`: the header of the outermost
+    /// block (`resource "a" "b"`), or in JSON the path of properties (`resource.a.b`). Meant for the
+    /// body of a whole file; `None` outside all blocks.
+    pub fn context_at(&self, offset: u32) -> Option<String> {
+        if let Some(json) = self.as_json() {
+            return json.context_at(offset);
+        }
+        let blocks = self.blocks();
+        let after = blocks.partition_point(|b| b.type_range.start <= offset);
+        let block = blocks.get(after.checked_sub(1)?)?;
+        if offset >= block.close_brace.end {
+            return None;
+        }
+        let mut out = block.block_type.to_string();
+        for label in &block.labels {
+            out.push(' ');
+            out.push_str(&crate::quote(&label.value));
+        }
+        Some(out)
+    }
+
     /// Whether there is neither argument nor block.
     pub fn is_empty(&self) -> bool {
         match &*self.0 {

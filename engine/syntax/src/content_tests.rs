@@ -203,3 +203,23 @@ fn ranges_in_json_strings_are_those_of_the_file() {
         .collect();
     assert_eq!(found, ["b.c", "d"]);
 }
+
+#[test]
+fn contexts() {
+    let native = "a = 1\nr \"x\" y {\n  b {\n    c = 1\n  }\n} # d\n";
+    let body = parse(FileId(0), native.as_bytes()).0;
+    let at = |what: &str| u32::try_from(native.find(what).expect("there")).expect("small");
+    assert_eq!(body.context_at(at("a = 1")), None);
+    assert_eq!(body.context_at(at("\"x")).as_deref(), Some("r \"x\" \"y\""));
+    assert_eq!(
+        body.context_at(at("c = 1")).as_deref(),
+        Some("r \"x\" \"y\"")
+    );
+    assert_eq!(body.context_at(at("# d")), None);
+    let text = r#"{"r": {"x": [{"c": 1}, {"d": [2]}]}, "e": 3}"#;
+    let body = json(text);
+    let at = |what: &str| u32::try_from(text.find(what).expect("there")).expect("small");
+    assert_eq!(body.context_at(at("1}")).as_deref(), Some("r.x[0]"));
+    assert_eq!(body.context_at(at("2]")).as_deref(), Some("r.x[1].d"));
+    assert_eq!(body.context_at(at("3}")), None);
+}

@@ -15,6 +15,8 @@ pub(crate) struct JsonBody {
     range: SourceRange,
     end: SourceRange,
     strings: JsonStrings,
+    /// The value of a whole file, to find one's way in it.
+    file: Option<Arc<JsonValue>>,
 }
 
 #[derive(Clone)]
@@ -71,7 +73,43 @@ impl JsonBody {
             range: value.range,
             end: SourceRange::new(value.range.file, last, value.range.end),
             strings,
+            file: None,
         }
+    }
+
+    /// A body of a whole file.
+    pub fn of_file(value: Arc<JsonValue>, strings: JsonStrings) -> Self {
+        let mut body = Self::new(&value, strings);
+        body.file = Some(value);
+        body
+    }
+
+    /// The path of properties and indexes whose objects and arrays hold the place.
+    pub fn context_at(&self, offset: u32) -> Option<String> {
+        let holds = |v: &JsonValue| {
+            let container = matches!(v.kind, JsonKind::Object(_) | JsonKind::Array(_));
+            container && (v.range.start..v.range.end).contains(&offset)
+        };
+        let mut path = String::new();
+        let mut value = self.file.as_ref()?;
+        loop {
+            let next = match &value.kind {
+                JsonKind::Object(properties) => {
+                    let property = properties.iter().find(|p| holds(&p.value));
+                    property.map(|p| (format!(".{}", p.name.text), &p.value))
+                }
+                JsonKind::Array(items) => {
+                    let item = items.iter().enumerate().find(|(_, v)| holds(v));
+                    item.map(|(index, v)| (format!("[{index}]"), v))
+                }
+                _ => None,
+            };
+            let Some((step, inner)) = next else { break };
+            path.push_str(&step);
+            value = inner;
+        }
+        let path = path.strip_prefix('.').unwrap_or(&path);
+        (!path.is_empty()).then(|| path.to_owned())
     }
 
     pub fn range(&self) -> SourceRange {
@@ -150,6 +188,7 @@ impl JsonBody {
             range: self.range,
             end: self.end,
             strings: self.strings,
+            file: None,
         };
         ((content, rest), diagnostics)
     }

@@ -60,5 +60,8 @@ pub fn parse_json(file: FileId, text: &[u8], strings: JsonStrings) -> Checked<Bo
             .at(value.start()),
         );
     }
-    (Body::from_json(JsonBody::new(&value, strings)), diagnostics)
+    (
+        Body::from_json(JsonBody::of_file(value, strings)),
+        diagnostics,
+    )
 }

@@ -233,8 +233,9 @@ impl Parser<'_> {
         let header = self.range(block_type.start, header_end);
         let (attributes, blocks, close) = match self.peek().kind {
             T::Newline | T::End | T::CloseBrace => {
+                let told = self.diagnostics.len();
                 let (attributes, blocks) = self.items(Some(header));
-                let close = self.close_of_block(header, open);
+                let close = self.close_of_block(header, open, told);
                 (attributes, blocks, close)
             }
             _ => self.single_line(open),
@@ -271,11 +272,16 @@ impl Parser<'_> {
         self.unexpected("Invalid block definition", detail, token);
     }
 
-    fn close_of_block(&mut self, header: SourceRange, open: Token) -> Token {
+    /// The closing brace. That it is missing is told only if nothing else is wrong in the block, since
+    /// any other mistake may be what hides it.
+    fn close_of_block(&mut self, header: SourceRange, open: Token, told: usize) -> Token {
         if let Some(close) = self.read_if(T::CloseBrace) {
             return close;
         }
         let end = self.peek();
+        if self.diagnostics.len() > told {
+            return end;
+        }
         self.report(
             Diagnostic::error(
                 "Unclosed configuration block",
