@@ -1,2 +1,31 @@
 //! Plans, state, diagnostics and events as text and JSON.
+//!
+//! Everything here is a pure function from data to text: no terminal, no environment, no clock. How
+//! text looks is decided by the [`Style`] handed in. Text is for people, and its closing sentences
+//! are also matched by pipelines, so those stand word for word as the field knows them
+//! . JSON is for programs: the formats, their field order and their versions
+//! are those that consumers of Terraform's output read (plan 1.2, state 1.0, `validate` 1.0, the event
+//! stream's `ui` 1.2), and whatever is ours alone stands under one key `formwork`.
+//!
+//! Invariants:
+//!
+//! - Text never shows what is sensitive; JSON of plans and states holds it, marked, because they are
+//!   stores, and the event stream holds it as null.
+//! - No number passes through a float.
+//! - The same data give the same bytes.
+//!
+//! This crate does not decide anything: what is a change, what is drift and what is counted has been
+//! decided by whoever made the plan.
 #![forbid(unsafe_code)]
+
+#[allow(dead_code)] // for the plan text and the event stream, which follow
+mod diagnostics;
+#[allow(dead_code)]
+mod json;
+#[allow(dead_code)]
+mod style;
+
+pub use diagnostics::{
+    Signatures, compact_warnings, diagnostic_text, diagnostics_text, validate_json,
+};
+pub use style::Style;

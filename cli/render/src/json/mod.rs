@@ -1,0 +1,3 @@
+//! JSON as programs read it.
+
+pub(crate) mod write;
