@@ -35,6 +35,8 @@ mod origin;
 mod path;
 pub mod print;
 mod set_order;
+#[cfg(test)]
+mod tests;
 mod text;
 mod type_json;
 mod types_of_values;

@@ -215,7 +215,7 @@ fn collect(
             };
             match common {
                 // what the unknown ones turn out to be decides
-                Some(common) if common.has_dynamic() => {
+                Some(common) if undecided && common.has_dynamic() => {
                     let marks = values.iter().fold(crate::Marks::NONE, |mut all, v| {
                         all.extend(&v.all_marks());
                         all

@@ -175,13 +175,13 @@ impl Number {
     }
 
     /// What is left after dividing, with the sign of the dividend: `-10.5 % 3` is `-1.5`. Division
-    /// by zero or by infinity leaves the dividend.
+    /// by zero leaves the dividend.
     ///
     /// It is `a - trunc(a / b) * b` with the quotient already rounded, as Terraform computes it, so
     /// `1 % 0.1` is 0 although the stored 0.1 is not exactly a tenth.
     ///
     /// # Errors
-    /// [`NumberError::NotANumber`] for an infinite dividend.
+    /// [`NumberError::NotANumber`] if either is infinite.
     pub fn rem(&self, other: &Number) -> Result<Number, NumberError> {
         if other.is_zero() || other.is_infinite() {
             return if self.is_infinite() {
@@ -246,6 +246,9 @@ impl Number {
             whole
                 .add(&Number::ONE.with_precision(whole.precision()))
                 .unwrap_or(whole)
+        } else if whole.is_zero() {
+            // what lay above minus one has no sign left
+            Number::zero(false, whole.precision())
         } else {
             whole
         }
