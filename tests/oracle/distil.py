@@ -10,6 +10,7 @@ are left out, since Formwork's are its own.
 """
 import json
 import pathlib
+import shutil
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -42,7 +43,48 @@ def fmt(recordings):
     write("fmt.jsonl", cases)
 
 
-MAKERS = {"fmt": fmt}
+def console(recordings):
+    """`console.jsonl` and `console-fixtures/`: expressions and what the console answers.
+
+    `out` is what it prints, `type` its type, `json` the text of jsonencode; where evaluation fails,
+    `errors` has summaries with ranges of bytes within the expression. `planned_out` and
+    `planned_type` are the answers once a plan exists. What must not be imitated, and what later
+    versions of the language changed, is left out.
+    """
+    cases = []
+    for case in lines(recordings / "console.jsonl"):
+        if case.get("quirk") or case.get("level"):
+            continue
+        kept = {"group": case["cat"], "expr": case["expr"]}
+        if case["err"]:
+            kept["errors"] = [
+                {k: d[k] for k in ("summary", "bytes") if k in d} for d in case["diags"]
+            ]
+        else:
+            kept.update({k: case[k] for k in ("out", "type", "json") if case.get(k) is not None})
+            if case.get("plan_out") is not None:
+                kept["planned_out"] = case["plan_out"]
+                kept["planned_type"] = case["plan_type"]
+            elif case.get("plan_err"):
+                first = case["plan_err"].split("\n", 1)[0]
+                kept["planned_error"] = first.removeprefix("Error: ")
+        cases.append(kept)
+    write("console.jsonl", cases)
+    shutil.copytree(
+        recordings / "console-fixtures", HERE / "console-fixtures", dirs_exist_ok=True
+    )
+
+
+def functions(recordings):
+    """`functions.json`: the signatures of the functions."""
+    signatures = json.loads((recordings / "functions.json").read_text(encoding="utf-8"))
+    kept = signatures["function_signatures"]
+    text = json.dumps(kept, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    (HERE / "functions.json").write_text(text.replace('},"', '},\n"') + "\n", encoding="utf-8")
+    print(f"functions.json: {len(kept)} signatures")
+
+
+MAKERS = {"console": console, "fmt": fmt, "functions": functions}
 
 
 def main():

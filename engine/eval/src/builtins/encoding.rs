@@ -1,0 +1,225 @@
+//! Base64, gzip, character encodings, URLs.
+
+use std::io::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use formwork_values::Value;
+
+use super::{Answer, Given};
+use crate::functions::CallError;
+
+/// Decodes base64 as everybody's documents have it: padded, line breaks ignored.
+pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let joined;
+    let text = if text.contains(['\n', '\r']) {
+        joined = text.replace(['\n', '\r'], "");
+        &joined
+    } else {
+        text
+    };
+    STANDARD.decode(text).ok()
+}
+
+pub(super) fn base64encode(given: &Given<'_>) -> Answer {
+    Ok(Value::string(STANDARD.encode(given.text(0))))
+}
+
+pub(super) fn base64decode(given: &Given<'_>) -> Answer {
+    let Some(bytes) = from_base64(given.text(0)) else {
+        return Err(CallError::call(
+            "The text is not base64: only letters, digits, \"+\" and \"/\", padded with \"=\" to a \
+             multiple of four, are.",
+        ));
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Value::string(text)),
+        Err(_) => Err(CallError::call(
+            "What the base64 text holds is not text in UTF-8. Bytes of other kinds cannot be values; \
+             pass the base64 text on instead.",
+        )),
+    }
+}
+
+pub(super) fn base64gzip(given: &Given<'_>) -> Answer {
+    let text = given.text(0).as_bytes();
+    gzip(text)
+        .map(|bytes| Value::string(STANDARD.encode(bytes)))
+        .map_err(|error| CallError::call(format!("The text could not be compressed: {error}.")))
+}
+
+/// A gzip stream without name and time, flushed and then closed by an empty stored block, the layout
+/// that other tools of the language write. The compressed bytes between depend on the compressor.
+fn gzip(data: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+    if data.is_empty() {
+        // nothing to compress: only the flush
+        out.extend([0, 0, 0, 0xff, 0xff]);
+    } else {
+        let mut deflate =
+            flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::new(6));
+        deflate.write_all(data)?;
+        deflate.flush()?;
+        out.extend_from_slice(deflate.get_ref());
+    }
+    out.extend([1, 0, 0, 0xff, 0xff]);
+    let mut crc = flate2::Crc::new();
+    crc.update(data);
+    out.extend(crc.sum().to_le_bytes());
+    out.extend(crc.amount().to_le_bytes());
+    Ok(out)
+}
+
+pub(super) fn urlencode(given: &Given<'_>) -> Answer {
+    let mut out = String::new();
+    for byte in given.text(0).bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(char::from(byte));
+            }
+            b' ' => out.push('+'),
+            other => out.push_str(&format!("%{other:02X}")),
+        }
+    }
+    Ok(Value::string(out))
+}
+
+/// An encoding of text.
+enum Charset {
+    Latin1,
+    Utf16 { little: bool, mark: bool },
+    Web(&'static encoding_rs::Encoding),
+}
+
+impl Charset {
+    /// By its registered name; capitals do not matter.
+    fn by_name(name: &str) -> Option<Charset> {
+        let lower = name.to_ascii_lowercase();
+        Some(match &*lower {
+            "iso-8859-1" | "iso_8859-1" | "iso_8859-1:1987" | "iso-ir-100" | "latin1" | "l1"
+            | "ibm819" | "cp819" | "csisolatin1" => Charset::Latin1,
+            "utf-16" | "csutf16" => Charset::Utf16 {
+                little: false,
+                mark: true,
+            },
+            "utf-16be" | "csutf16be" => Charset::Utf16 {
+                little: false,
+                mark: false,
+            },
+            "utf-16le" | "csutf16le" => Charset::Utf16 {
+                little: true,
+                mark: false,
+            },
+            // names that browsers know and the registry does not
+            "utf8" | "ascii" | "us-ascii" | "cp1252" | "x-user-defined" | "replacement" => {
+                return None;
+            }
+            other => Charset::Web(encoding_rs::Encoding::for_label_no_replacement(
+                other.as_bytes(),
+            )?),
+        })
+    }
+
+    fn encode(&self, text: &str) -> Option<Vec<u8>> {
+        match self {
+            Charset::Latin1 => text
+                .chars()
+                .map(|c| u8::try_from(u32::from(c)).ok())
+                .collect(),
+            Charset::Utf16 { little, mark } => {
+                let units = mark
+                    .then_some(0xfeff)
+                    .into_iter()
+                    .chain(text.encode_utf16());
+                Some(
+                    units
+                        .flat_map(|u| {
+                            if *little {
+                                u.to_le_bytes()
+                            } else {
+                                u.to_be_bytes()
+                            }
+                        })
+                        .collect(),
+                )
+            }
+            Charset::Web(encoding) => {
+                let (bytes, _, misfit) = encoding.encode(text);
+                (!misfit).then(|| bytes.into_owned())
+            }
+        }
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Option<String> {
+        match self {
+            Charset::Latin1 => Some(bytes.iter().map(|b| char::from(*b)).collect()),
+            Charset::Utf16 { little, mark } => {
+                if bytes.len() % 2 == 1 {
+                    return None;
+                }
+                let mut little = *little;
+                let mut bytes = bytes;
+                if *mark {
+                    match bytes {
+                        [0xff, 0xfe, rest @ ..] => (little, bytes) = (true, rest),
+                        [0xfe, 0xff, rest @ ..] => (little, bytes) = (false, rest),
+                        _ => {}
+                    }
+                }
+                let units: Vec<u16> = bytes
+                    .chunks_exact(2)
+                    .map(|pair| {
+                        let pair = [pair[0], pair[1]];
+                        if little {
+                            u16::from_le_bytes(pair)
+                        } else {
+                            u16::from_be_bytes(pair)
+                        }
+                    })
+                    .collect();
+                String::from_utf16(&units).ok()
+            }
+            Charset::Web(encoding) => {
+                let text = encoding.decode_without_bom_handling_and_without_replacement(bytes)?;
+                Some(text.into_owned())
+            }
+        }
+    }
+}
+
+fn charset(name: &str) -> Result<Charset, CallError> {
+    Charset::by_name(name).ok_or_else(|| {
+        CallError::argument(
+            1,
+            format!(
+                "{name:?} is not the registered (IANA) name of an encoding that is known here."
+            ),
+        )
+    })
+}
+
+pub(super) fn textencodebase64(given: &Given<'_>) -> Answer {
+    let name = given.text(1);
+    match charset(name)?.encode(given.text(0)) {
+        Some(bytes) => Ok(Value::string(STANDARD.encode(bytes))),
+        None => Err(CallError::argument(
+            0,
+            format!("It has characters that the encoding {name} cannot express."),
+        )),
+    }
+}
+
+pub(super) fn textdecodebase64(given: &Given<'_>) -> Answer {
+    let name = given.text(1);
+    let charset = charset(name)?;
+    let Some(bytes) = from_base64(given.text(0)) else {
+        return Err(CallError::argument(0, "It is not base64."));
+    };
+    match charset.decode(&bytes) {
+        Some(text) => Ok(Value::string(text)),
+        None => Err(CallError::argument(
+            0,
+            format!("What it holds is not text in {name}."),
+        )),
+    }
+}

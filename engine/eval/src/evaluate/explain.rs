@@ -1,0 +1,181 @@
+//! What a diagnostic says about values: types in words, and what the references in an expression
+//! stand for.
+
+use formwork_diagnostics::ExpressionValue;
+use formwork_syntax::{Expression, Traversal};
+use formwork_values::{Kind, Type, Value};
+
+use super::{Evaluator, Local, Locals};
+
+/// How many references are explained.
+const EXPLAINED: usize = 8;
+/// How much of a text is shown.
+const SHOWN: usize = 60;
+
+/// `a string`, `an object`.
+pub(super) fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {noun}")
+}
+
+/// The type of a value as a noun with its article: `a string`, `null`, `an object`.
+pub(super) fn a_type(value: &Value) -> String {
+    if value.is_null() {
+        return "null".to_owned();
+    }
+    match value.type_of() {
+        Type::Dynamic => "of a type not known yet".to_owned(),
+        ty => with_article(&ty.friendly_name()),
+    }
+}
+
+/// A sentence on where two object or collection types differ, or nothing.
+pub(super) fn difference(a: &Type, b: &Type) -> String {
+    match (a, b) {
+        (Type::Object(x), Type::Object(y)) => {
+            for (name, ty) in x.iter() {
+                match y.attribute(name) {
+                    None => return format!(" Only the first has the attribute \"{name}\"."),
+                    Some(other) if other != ty => {
+                        return format!(
+                            " The attribute \"{name}\" is {} in the first and {} in the second.",
+                            with_article(&ty.friendly_name()),
+                            with_article(&other.friendly_name())
+                        );
+                    }
+                    Some(_) => {}
+                }
+            }
+            match y.names().iter().find(|n| !x.has(n)) {
+                Some(name) => format!(" Only the second has the attribute \"{name}\"."),
+                None => String::new(),
+            }
+        }
+        (Type::Tuple(x), Type::Tuple(y)) if x.len() != y.len() => {
+            format!(
+                " The first has {} elements, the second {}.",
+                x.len(),
+                y.len()
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+/// What a reference stands for, as a clause; never anything sensitive.
+fn statement(value: &Value) -> String {
+    if value.marks().is_sensitive() {
+        return "has a sensitive value".to_owned();
+    }
+    if value.marks().is_ephemeral() {
+        return "has an ephemeral value".to_owned();
+    }
+    match value.kind() {
+        Kind::Marked(inner, _) => statement(inner),
+        Kind::Null(_) => "is null".to_owned(),
+        Kind::Unknown(u) => match &u.ty {
+            Type::Dynamic => "will be known only after apply".to_owned(),
+            ty => format!(
+                "is {}, known only after apply",
+                with_article(&ty.friendly_name())
+            ),
+        },
+        Kind::Bool(b) => format!("is {b}"),
+        Kind::Number(n) => format!("is {n}"),
+        Kind::String(s) => {
+            let mut shown: String = s.chars().take(SHOWN).collect();
+            if shown.len() < s.len() {
+                shown.push('…');
+            }
+            format!("is {shown:?}")
+        }
+        Kind::List(v) => counted(&value.type_of().friendly_name(), v.len(), "element"),
+        Kind::Set(v) => counted(&value.type_of().friendly_name(), v.len(), "element"),
+        Kind::Map(v) => counted(&value.type_of().friendly_name(), v.len(), "element"),
+        Kind::Tuple(v) => counted("tuple", v.len(), "element"),
+        Kind::Object(_, v) => counted("object", v.len(), "attribute"),
+    }
+}
+
+fn counted(noun: &str, count: usize, of: &str) -> String {
+    let noun = with_article(noun);
+    match count {
+        0 => format!("is {noun} with no {of}s"),
+        1 => format!("is {noun} with 1 {of}"),
+        n => format!("is {noun} with {n} {of}s"),
+    }
+}
+
+impl Evaluator<'_> {
+    /// What the references in an expression stand for, each once, in order.
+    pub(super) fn values_in(
+        &self,
+        expression: &Expression,
+        locals: Locals<'_>,
+    ) -> Vec<ExpressionValue> {
+        let mut found: Vec<ExpressionValue> = Vec::new();
+        expression.visit_variables(&mut |traversal| {
+            if found.len() >= EXPLAINED {
+                return;
+            }
+            let Some((text, value)) = self.quiet(traversal, locals) else {
+                return;
+            };
+            if found.iter().all(|f| f.traversal != text) {
+                found.push(ExpressionValue {
+                    traversal: text,
+                    statement: statement(&value),
+                });
+            }
+        });
+        found
+    }
+
+    /// The value of as much of a reference as there is, with the text of that much.
+    pub(super) fn quiet(
+        &self,
+        traversal: &Traversal,
+        locals: Locals<'_>,
+    ) -> Option<(String, Value)> {
+        let (mut value, consumed) = match Local::find(locals, &traversal.root) {
+            Some(value) => (value.clone(), 0),
+            None => {
+                let resolved = self.scope.resolve(traversal);
+                if resolved.diagnostics.has_errors() {
+                    return None;
+                }
+                (resolved.value, resolved.consumed.min(traversal.steps.len()))
+            }
+        };
+        let mut text = traversal.root.to_string();
+        for step in &traversal.steps[..consumed] {
+            text.push_str(&step.to_string());
+        }
+        for step in &traversal.steps[consumed..] {
+            let next = match step {
+                formwork_syntax::Step::Attribute { name, .. } => value.get_attribute(name).ok(),
+                formwork_syntax::Step::Index { key, .. } => {
+                    let key = match key {
+                        formwork_syntax::IndexKey::String(s) => {
+                            Some(Value::shared_string(s.clone()))
+                        }
+                        formwork_syntax::IndexKey::Number(n) => {
+                            formwork_values::Number::parse(n).ok().map(Value::number)
+                        }
+                    };
+                    key.and_then(|key| value.index(&key).ok())
+                }
+            };
+            match next {
+                Some(next) => value = next,
+                None => break,
+            }
+            text.push_str(&step.to_string());
+        }
+        Some((text, value))
+    }
+}
