@@ -50,9 +50,9 @@ impl<'a> Word<'a> {
 
     /// Its width in columns, the spaces before it included.
     fn width(&self) -> usize {
-        let text = if self.text.is_ascii() {
-            let pairs = self.text.windows(2).filter(|w| w == b"\r\n").count();
-            self.text.len() - pairs
+        // In ASCII each byte is a column, but for the pair that ends a line.
+        let text = if self.text.iter().all(|b| b.is_ascii() && *b != b'\r') {
+            self.text.len()
         } else {
             String::from_utf8_lossy(&self.text).graphemes(true).count()
         };

@@ -12,6 +12,7 @@ pub(super) fn words<'a>(text: &'a [u8], tokens: &[Token], body: &Body) -> Vec<Wo
     let mut edits = Edits {
         text,
         tokens,
+        at: 0,
         found: Vec::new(),
     };
     edits.body(body, &[]);
@@ -36,6 +37,8 @@ fn word(text: &[u8], token: Token) -> Word<'_> {
 struct Edits<'a, 't> {
     text: &'a [u8],
     tokens: &'t [Token],
+    /// Where the last range that was looked up began; ranges are looked up in order.
+    at: usize,
     found: Vec<(Range<usize>, Vec<Word<'a>>)>,
 }
 
@@ -60,14 +63,22 @@ impl<'a> Edits<'a, '_> {
         }
     }
 
-    /// The tokens from byte `start` to byte `end`.
-    fn range(&self, start: u32, end: u32) -> Range<usize> {
-        let first = self.tokens.partition_point(|t| t.start < start);
-        let last = self.tokens.partition_point(|t| t.start < end);
+    /// The tokens from byte `start` to byte `end`, neither before those of an earlier call.
+    fn range(&mut self, start: u32, end: u32) -> Range<usize> {
+        let before = |at: usize, byte: u32| self.tokens.get(at).is_some_and(|t| t.start < byte);
+        let mut first = self.at;
+        while before(first, start) {
+            first += 1;
+        }
+        let mut last = first;
+        while before(last, end) {
+            last += 1;
+        }
+        self.at = first;
         first..last
     }
 
-    fn expression(&self, attribute: &Attribute) -> Range<usize> {
+    fn expression(&mut self, attribute: &Attribute) -> Range<usize> {
         let range = attribute.expression.range();
         self.range(range.start, range.end)
     }

@@ -49,6 +49,10 @@ impl Parser<'_> {
     }
 
     fn redefined(&mut self, again: &Attribute, first: &Attribute) {
+        // Counting lines is dear, so it is done only for what will be told.
+        if self.has_said_enough() {
+            return;
+        }
         let line = self.line_of(first.name_range);
         self.report(
             Diagnostic::error(
@@ -233,9 +237,9 @@ impl Parser<'_> {
         let header = self.range(block_type.start, header_end);
         let (attributes, blocks, close) = match self.peek().kind {
             T::Newline | T::End | T::CloseBrace => {
-                let told = self.diagnostics.len();
+                let before = self.mistakes;
                 let (attributes, blocks) = self.items(Some(header));
-                let close = self.close_of_block(header, open, told);
+                let close = self.close_of_block(header, open, before);
                 (attributes, blocks, close)
             }
             _ => self.single_line(open),
@@ -274,12 +278,12 @@ impl Parser<'_> {
 
     /// The closing brace. That it is missing is told only if nothing else is wrong in the block, since
     /// any other mistake may be what hides it.
-    fn close_of_block(&mut self, header: SourceRange, open: Token, told: usize) -> Token {
+    fn close_of_block(&mut self, header: SourceRange, open: Token, before: usize) -> Token {
         if let Some(close) = self.read_if(T::CloseBrace) {
             return close;
         }
         let end = self.peek();
-        if self.diagnostics.len() > told {
+        if self.mistakes > before {
             return end;
         }
         self.report(

@@ -39,6 +39,8 @@ pub(crate) struct Parser<'a> {
     read_to: u32,
     names: FxHashMap<&'a [u8], Arc<str>>,
     diagnostics: Vec<Diagnostic>,
+    /// Mistakes met so far, told or not.
+    mistakes: usize,
 }
 
 pub(crate) fn parse(file: FileId, text: &[u8]) -> Checked<Body> {
@@ -119,6 +121,7 @@ impl<'a> Parser<'a> {
             read_to: 0,
             names: FxHashMap::default(),
             diagnostics: Vec::new(),
+            mistakes: 0,
         };
         if u32::try_from(text.len()).is_err() {
             parser.diagnostics.push(
@@ -253,15 +256,21 @@ impl<'a> Parser<'a> {
 
     /// Says something unless the place is lost or enough has been said.
     fn report(&mut self, diagnostic: Diagnostic) {
-        // Some more than will be shown, so that the first in order of place are among them.
-        if !self.recovery && self.diagnostics.len() < 2 * MAX_DIAGNOSTICS {
+        self.mistakes += 1;
+        if !self.recovery && !self.has_said_enough() {
             self.diagnostics.push(diagnostic);
         }
+    }
+
+    fn has_said_enough(&self) -> bool {
+        // Some more than will be shown, so that the first in order of place are among them.
+        self.diagnostics.len() >= 2 * MAX_DIAGNOSTICS
     }
 
     /// Reports that `token` fits nowhere here, and loses the place. Tokens that are valid nowhere
     /// have been reported when they were scanned.
     fn unexpected(&mut self, summary: &str, detail: impl Into<String>, token: Token) {
+        self.mistakes += 1;
         if !token.kind.is_invalid() {
             let range = self.token_range(token);
             self.report(Diagnostic::error(summary, detail).at(range));

@@ -39,7 +39,7 @@ impl Parser<'_> {
         } else {
             (T::CloseHeredoc, TemplateFlavour::Heredoc)
         };
-        let errors = self.diagnostics.len();
+        let before = self.mistakes;
         let (mut pieces, closed) = self.pieces(closer);
         if !closed {
             return self.unclosed(open);
@@ -48,7 +48,7 @@ impl Parser<'_> {
             strip_indentation(&mut pieces);
         }
         let range = self.range(open.start, self.read_to);
-        let sound = errors == self.diagnostics.len();
+        let sound = before == self.mistakes;
         self.template(pieces, flavour, range, sound)
     }
 
@@ -162,9 +162,10 @@ impl Parser<'_> {
             let next = self.peek();
             match next.kind {
                 T::CloseSequence => {}
-                T::End => self.unexpected(
+                T::End | T::OpenQuote => self.unexpected(
                     "Unclosed template interpolation sequence",
-                    "This interpolation has no closing brace before the end of the file.",
+                    "The closing brace of the interpolation is expected here. Quotes within it begin \
+                     a string of its own.",
                     next,
                 ),
                 T::Colon => self.unexpected(
