@@ -24,12 +24,14 @@ mod check;
 mod configuration;
 mod constant;
 mod depends_on;
+mod inputs;
 mod language;
 mod literal;
 mod load;
 mod lock;
 mod module;
 mod module_call;
+mod moves;
 mod overrides;
 mod provider;
 mod reader;
@@ -49,11 +51,16 @@ mod tests;
 pub use check::{CheckBlock, CheckRule};
 pub use configuration::{Configuration, RequiredProvider, ResolvedProvider};
 pub use depends_on::{ProviderReference, StaticReference};
+pub use inputs::{
+    Given, InputLayer, InputOrigin, RootVariables, automatic_value_files, missing_variable,
+    root_variables,
+};
 pub use language::{LANGUAGE_LEVEL, LanguageLevel};
 pub use load::{Loading, load};
 pub use lock::{DependencyLock, LOCK_FILE, LockedProvider};
 pub use module::{Backend, Module, Unserved};
 pub use module_call::{ModuleCall, ModuleSource, PassedProvider};
+pub use moves::{MoveResults, Moves};
 pub use provider::{ProviderConfig, ProviderRequirement};
 pub use reader::{DiskReader, LocalModulesOnly, MemoryReader, ModuleFetcher, SourceReader};
 pub use refactoring::{ImportBlock, MoveTarget, MovedBlock, RemovedBlock};

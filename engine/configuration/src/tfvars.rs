@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct GivenValue {
     /// The value, not yet converted.
     pub value: Value,
-    /// The argument's name and value.
+    /// The value's text.
     pub range: SourceRange,
 }
 
@@ -73,7 +73,7 @@ pub fn parse_tfvars(
     };
     for a in attributes {
         if let Some(value) = constant(&a.expression, &mut diagnostics) {
-            let range = a.range;
+            let range = a.expression.range();
             values.insert(a.name.clone(), GivenValue { value, range });
         }
     }
