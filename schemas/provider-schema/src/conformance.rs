@@ -79,6 +79,11 @@ fn position(at: usize) -> Step {
     Step::Index(Value::int(i64::try_from(at).unwrap_or(i64::MAX)))
 }
 
+/// Some element of a set: naming it would show content.
+fn element() -> Step {
+    Step::Index(Value::dynamic())
+}
+
 fn attribute(name: &Arc<str>) -> Step {
     Step::Attribute(name.clone())
 }
@@ -161,6 +166,10 @@ fn plan_attribute(
     if config.is_null() && a.computed {
         return;
     }
+    // the provider may keep a prior value that it takes to mean the same as the configured one
+    if !prior.is_null() && !config.is_null() && same(planned, prior) {
+        return;
+    }
     if let AttributeKind::Nested(nested) = &a.kind {
         plan_nested(
             check,
@@ -170,10 +179,6 @@ fn plan_attribute(
             config,
             planned,
         );
-        return;
-    }
-    // the provider may keep a prior value that it takes to mean the same as the configured one
-    if !prior.is_null() && !config.is_null() && same(planned, prior) {
         return;
     }
     check.report(match (config.is_null(), prior.is_null()) {
@@ -372,16 +377,16 @@ fn paired(
             }
         }
         if !found {
-            check.within(Step::Index(l.clone()), |check| {
+            check.within(element(), |check| {
                 check.report(format!(
                     "no {what} in {right_name} answers this one of {left_name}"
                 ));
             });
         }
     }
-    for (r, met) in right.iter().zip(met) {
+    for met in met {
         if !met {
-            check.within(Step::Index(r.clone()), |check| {
+            check.within(element(), |check| {
                 check.report(format!(
                     "no {what} in {left_name} answers this one of {right_name}"
                 ));

@@ -20,6 +20,8 @@ mod lifecycle;
 mod proposed;
 mod shape;
 mod source;
+#[cfg(test)]
+mod tests;
 
 pub use attribute::{Attribute, AttributeKind, AttributeNesting, NestedAttributes};
 pub use block::{Block, BlockNesting, Field, NestedBlock, Schema};

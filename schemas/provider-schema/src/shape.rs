@@ -18,7 +18,7 @@ pub fn sensitive_paths(block: &Block, value: &Value) -> Vec<Path> {
         block,
         value,
         &mut Path::default(),
-        &|a| a.sensitive,
+        &|a, _| a.sensitive,
         &mut found,
     );
     found
@@ -33,20 +33,12 @@ pub fn schema_marks(block: &Block, value: &Value) -> PathMarks {
         .collect()
 }
 
-/// The paths of write-only attributes that are not null.
+/// The paths of write-only attributes that are not null; a set as a whole for what lies in it.
 pub fn write_only_paths(block: &Block, value: &Value) -> Vec<Path> {
     let mut found = Vec::new();
-    let mut set = Vec::new();
-    attributes(
-        block,
-        value,
-        &mut Path::default(),
-        &|a| a.write_only,
-        &mut found,
-    );
-    found.retain(|path| value.at(path).is_ok_and(|v| !v.is_null()));
-    set.append(&mut found);
-    set
+    let wanted = |a: &Attribute, v: &Value| a.write_only && !v.is_null();
+    attributes(block, value, &mut Path::default(), &wanted, &mut found);
+    found
 }
 
 /// The value with write-only attributes null: what may be planned, shown and stored.
@@ -98,7 +90,7 @@ fn attributes(
     block: &Block,
     value: &Value,
     path: &mut Path,
-    wanted: &dyn Fn(&Attribute) -> bool,
+    wanted: &dyn Fn(&Attribute, &Value) -> bool,
     found: &mut Vec<Path>,
 ) {
     let Kind::Object(_, values) = value.unmarked().kind() else {
@@ -107,7 +99,7 @@ fn attributes(
     for ((name, field), value) in block.iter().zip(values) {
         path.push(Step::Attribute(name.clone()));
         match field {
-            Field::Attribute(a) if wanted(a) => found.push(path.clone()),
+            Field::Attribute(a) if wanted(a, value) => found.push(path.clone()),
             Field::Attribute(a) => {
                 if let AttributeKind::Nested(nested) = &a.kind {
                     inside(&nested.object, value, path, wanted, found);
@@ -123,7 +115,7 @@ fn inside(
     block: &Block,
     value: &Value,
     path: &mut Path,
-    wanted: &dyn Fn(&Attribute) -> bool,
+    wanted: &dyn Fn(&Attribute, &Value) -> bool,
     found: &mut Vec<Path>,
 ) {
     let value = value.unmarked();
@@ -196,7 +188,13 @@ impl Block {
                     });
                 }
                 (Field::Attribute(a), None) => Value::null(a.ty().without_optional()),
-                (Field::Attribute(a), Some(given)) => located(convert(given, a.ty()), path)?,
+                (Field::Attribute(a), Some(given)) => {
+                    let given = match &a.kind {
+                        AttributeKind::Nested(nested) => fill(&nested.object, given, path)?,
+                        AttributeKind::Value(_) => given,
+                    };
+                    located(convert(given, a.ty()), path)?
+                }
                 (Field::Block(nested), None) => nested.empty_value(),
                 (Field::Block(nested), Some(given)) => {
                     if given.is_null() && !given.is_marked() {
@@ -232,7 +230,7 @@ fn located(result: Result<Value, ConvertError>, path: &Path) -> Result<Value, Co
     })
 }
 
-/// Coerces the objects of nested blocks, in whatever collection they are given.
+/// Coerces the objects of nested blocks and attributes, in whatever collection they are given.
 fn fill(block: &Block, value: Value, path: &mut Path) -> Result<Value, ConvertError> {
     let (value, marks) = value.unmark();
     let filled = match value.kind() {

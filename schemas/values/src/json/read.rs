@@ -7,8 +7,8 @@ use super::JsonError;
 use crate::walk::{key, position};
 use crate::{Number, ObjectType, Path, Step, Type, Value};
 
-/// Documents nested deeper are refused: nobody writes them by hand.
-const MAX_DEPTH: usize = 10_000;
+/// Documents nested deeper are refused: nobody writes them, and their types are deep too.
+const MAX_DEPTH: usize = 2_000;
 
 pub(super) struct Reader<'a> {
     text: &'a [u8],

@@ -66,8 +66,16 @@ fn implied() {
             .message
             .contains("too deeply")
     );
-    let fits = "[".repeat(4_000) + &"]".repeat(4_000);
+    let fits = "[".repeat(1_500) + &"]".repeat(1_500);
     assert!(implied_from_json(fits.as_bytes()).is_ok());
+    let fits = "{\"a\":".repeat(900) + "1" + &"}".repeat(900);
+    assert!(
+        implied_from_json(fits.as_bytes())
+            .unwrap()
+            .type_of()
+            .as_object()
+            .is_some()
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::walk::{key, position};
 use crate::{Number, Path, Refinement, Step, Type, Value};
 
 /// Values nested deeper are refused.
-const MAX_DEPTH: usize = 10_000;
+const MAX_DEPTH: usize = 2_000;
 /// A longer description of what is known of an unknown value is not read.
 const MAX_REFINEMENT: usize = 1024;
 
