@@ -22,8 +22,10 @@ mod file_lock;
 mod files;
 mod journal;
 mod local;
+mod reader;
 
 pub use local::{Backup, LocalStore};
+pub use reader::LocalStates;
 
 #[cfg(test)]
 mod tests;

@@ -38,6 +38,7 @@ pub use resource::{InstanceState, OtherKeys, OutputState, ResourceState};
 pub use sensitive::SensitivePaths;
 pub use snapshot::{CLOUD_KEY, PENDING_KEY, Snapshot};
 pub use stores::{
-    Durable, JournalStore, JournalSupport, SnapshotStore, StateLock, StateReader, StateStores,
+    Durable, JournalStore, JournalSupport, SnapshotStore, StateBytes, StateLock, StateReadError,
+    StateReader, StateStores,
 };
 pub use tree::{MoveError, State};

@@ -1,10 +1,9 @@
 //! What a backend implements. Bytes go in and out; what they mean is decided elsewhere.
 
 use crate::lock::{LockError, LockInfo};
-use crate::snapshot::Snapshot;
+use crate::raw::RawJson;
 use async_trait::async_trait;
 use formwork_diagnostics::Diagnostics;
-use formwork_values::Value;
 use std::pin::Pin;
 
 /// Where snapshots are kept.
@@ -102,15 +101,36 @@ impl<T: SnapshotStore + StateLock + JournalStore> StateStores for T {}
 /// Reads the state of another configuration, for the data source `terraform_remote_state`.
 #[async_trait]
 pub trait StateReader: Send + Sync {
-    /// The latest snapshot at a backend of type `backend`, configured by the object `config`, in
-    /// `workspace` (`default` if absent). `None` if there is none.
+    /// The latest snapshot at a backend of type `backend` in `workspace` (`default` if absent).
+    /// `config` is the backend's configuration as a JSON object, or null; it may hold credentials.
+    /// `None` if there is no state.
     ///
     /// # Errors
-    /// That the backend is not known, its configuration wrong, or why it could not be read.
+    /// What is wrong, and with which of the three.
     async fn read_state(
         &self,
         backend: &str,
         workspace: Option<&str>,
-        config: &Value,
-    ) -> Result<Option<Snapshot>, Diagnostics>;
+        config: &RawJson,
+    ) -> Result<Option<StateBytes>, StateReadError>;
+}
+
+/// A snapshot as it is stored.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StateBytes {
+    /// Where it was read from, for messages.
+    pub name: String,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Why the state of another configuration cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StateReadError {
+    /// There is no backend of this type, or none that can be read yet.
+    Backend(Diagnostics),
+    /// The backend cannot be configured so.
+    Config(Diagnostics),
+    /// It could not be read.
+    Failed(Diagnostics),
 }
