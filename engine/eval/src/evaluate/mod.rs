@@ -232,7 +232,11 @@ impl<'a> Evaluator<'a> {
 
     fn value_here(&mut self, expression: &Expression, locals: Locals<'_>) -> Value {
         match expression.kind() {
-            ExpressionKind::Invalid => Value::dynamic(),
+            ExpressionKind::Invalid => {
+                // Told already, unless it was a JSON string that nobody had read as a template.
+                self.tell_firm(expression.syntax_diagnostics());
+                Value::dynamic()
+            }
             ExpressionKind::Null => Value::NULL,
             ExpressionKind::Bool(b) => Value::bool(*b),
             ExpressionKind::Number(text) => self.number(text, expression),
