@@ -8,6 +8,8 @@ use std::sync::Arc;
 /// The value of an expression in which neither references nor calls may stand; `None` if it has
 /// none, which has been said.
 pub(crate) fn constant(e: &Expression, diagnostics: &mut Diagnostics) -> Option<Value> {
+    // Strings of the JSON syntax are no templates here.
+    let e = &e.as_constant();
     if e.is_invalid() {
         return None;
     }

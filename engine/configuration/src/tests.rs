@@ -637,7 +637,8 @@ fn json_form() {
         r#"
 ## main.tf.json
 {
-  "variable": { "v": { "type": "list(string)", "default": ["a"] } },
+  "variable": { "v": { "type": "list(string)", "default": ["a"] },
+    "w": { "default": ["${x"], "description": "${y}" } },
   "locals": { "l": "${var.v}" },
   "resource": { "a_b": { "c": { "count": 2, "depends_on": ["a_b.d"], "x": "${local.nope}",
     "dynamic": { "disk": { "for_each": [1], "content": { "y": "${disk.value}" } } } },
@@ -651,7 +652,7 @@ variable "in" {}
     );
     assert_eq!(
         told(&d, &sources),
-        ["main.tf.json:4:78-88 Reference to undeclared local value"]
+        ["main.tf.json:5:78-88 Reference to undeclared local value"]
     );
     let root = c.root().expect("root");
     assert_eq!(root.resources.len(), 2);
