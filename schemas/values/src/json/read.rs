@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
 
     fn within<T>(&mut self, step: Step, inside: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         self.path.push(step);
-        let result = self.nested(inside)?;
+        let result = inside(self)?;
         self.path.pop();
         Ok(result)
     }
@@ -466,10 +466,8 @@ impl<'a> Reader<'a> {
     fn skip(&mut self) -> Read<()> {
         match self.peek() {
             Some(b'"') => self.string().map(|_| ()),
-            Some(b'{') => {
-                self.nested(|reader| reader.object(|reader, _| reader.nested(Self::skip)))
-            }
-            Some(b'[') => self.nested(|reader| reader.array(|reader, _| reader.nested(Self::skip))),
+            Some(b'{') => self.nested(|reader| reader.object(|reader, _| reader.skip())),
+            Some(b'[') => self.nested(|reader| reader.array(|reader, _| reader.skip())),
             Some(b't') => self.word("true"),
             Some(b'f') => self.word("false"),
             Some(b'n') => self.word("null"),
