@@ -13,10 +13,23 @@ pub(crate) fn constant(e: &Expression, diagnostics: &mut Diagnostics) -> Option<
     if e.is_invalid() {
         return None;
     }
-    let (value, said) = crate::literal::evaluate_literal(e);
+    let (value, said) = formwork_eval::evaluate_literal(e);
     let failed = said.has_errors();
-    diagnostics.append(said);
+    diagnostics.extend(said.into_iter().map(no_calls));
     (!failed).then_some(value)
+}
+
+/// In a place without functions no function is known; the mistake is that one is called at all.
+fn no_calls(d: Diagnostic) -> Diagnostic {
+    if d.summary != "Call to unknown function" {
+        return d;
+    }
+    Diagnostic::error(
+        "Function calls not allowed",
+        "No function can be called here: this must be known before anything is evaluated. Write the \
+         value itself.",
+    )
+    .at_opt(d.subject)
 }
 
 /// A constant of a type; null counts as absent.

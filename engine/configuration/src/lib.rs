@@ -26,7 +26,6 @@ mod constant;
 mod depends_on;
 mod inputs;
 mod language;
-mod literal;
 mod load;
 mod lock;
 mod module;

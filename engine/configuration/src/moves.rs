@@ -19,6 +19,7 @@
 use crate::configuration::Configuration;
 use crate::refactoring::{MoveTarget, MovedBlock};
 use crate::resource::Repetition;
+use crate::static_checks::path_within;
 use formwork_addresses::{
     AbsResourceInstance, InstanceKey, ModuleInstance, ModuleInstanceStep, ModulePath, Resource,
 };
@@ -136,12 +137,12 @@ impl Moves {
         match from {
             MoveTarget::Resource(r) => self
                 .of_resources
-                .entry((joined(within, &r.module), r.resource.clone()))
+                .entry((path_within(within, &r.module), r.resource.clone()))
                 .or_default()
                 .push(number),
             MoveTarget::Module(m) => self
                 .of_modules
-                .entry(joined(within, m))
+                .entry(path_within(within, m))
                 .or_default()
                 .push(number),
         }
@@ -345,14 +346,6 @@ fn instance<'a>(steps: impl Iterator<Item = &'a ModuleInstanceStep>) -> ModuleIn
     })
 }
 
-/// The path of a module named from within another.
-fn joined(within: &ModulePath, inner: &ModuleInstance) -> ModulePath {
-    inner
-        .steps()
-        .iter()
-        .fold(within.clone(), |p, s| p.child(&s.name))
-}
-
 /// An address that a statement's end names, in an instance without keys of the module around.
 fn sample(within: &ModulePath, target: &MoveTarget) -> AbsResourceInstance {
     let around = within.unkeyed_instance();
@@ -378,7 +371,7 @@ fn still_declared(
         (MoveTarget::Resource(from), MoveTarget::Resource(to)) => {
             let whole = from.key == InstanceKey::None && to.key == InstanceKey::None;
             let block = configuration
-                .module(&joined(within, &from.module))
+                .module(&path_within(within, &from.module))
                 .and_then(|m| m.resources.get(&from.resource));
             block.is_some_and(|b| {
                 whole || from.key == InstanceKey::None && !b.repetition.is_repeated()
@@ -387,7 +380,7 @@ fn still_declared(
         (MoveTarget::Module(from), MoveTarget::Module(to)) => {
             let whole = *from.key() == InstanceKey::None && *to.key() == InstanceKey::None;
             configuration
-                .call_of(&joined(within, from))
+                .call_of(&path_within(within, from))
                 .is_some_and(|(_, call)| {
                     whole || *from.key() == InstanceKey::None && !call.repetition.is_repeated()
                 })

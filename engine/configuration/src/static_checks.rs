@@ -13,10 +13,13 @@ use crate::check::CheckRule;
 use crate::configuration::Configuration;
 use crate::module::Module;
 use crate::module_call::ModuleCall;
+use crate::refactoring::MoveTarget;
 use crate::references::{FoundReference, body_references, expression_references};
 use crate::resource::{Repetition, ResourceBlock};
 use crate::shape::{missing_argument, suggest, unsupported_argument};
-use formwork_addresses::{LocalProviderConfig, ModulePath, Resource, ResourceMode, Subject};
+use formwork_addresses::{
+    LocalProviderConfig, ModuleInstance, ModulePath, Resource, ResourceMode, Subject,
+};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
 use formwork_syntax::{Body, Expression, Step};
 use std::sync::Arc;
@@ -46,6 +49,52 @@ impl Place<'_> {
             ..self
         }
     }
+}
+
+impl Configuration {
+    /// An error for each `removed` block whose resource or module is declared all the same. Such a
+    /// configuration can be checked, but neither planned nor applied.
+    pub fn removal_conflicts(&self) -> Diagnostics {
+        let mut diagnostics = Diagnostics::new();
+        for (path, module) in self.modules() {
+            for removed in &module.removed {
+                let (what, declared) = match &removed.from {
+                    MoveTarget::Resource(r) => (
+                        "resource",
+                        self.module(&path_within(path, &r.module))
+                            .and_then(|m| m.resources.get(&r.resource))
+                            .map(|r| r.range),
+                    ),
+                    MoveTarget::Module(m) => (
+                        "module",
+                        self.call_of(&path_within(path, m)).map(|(_, c)| c.range),
+                    ),
+                };
+                if let Some(range) = declared {
+                    diagnostics.push(
+                        Diagnostic::error(
+                            format!("Removed {what} still exists"),
+                            format!(
+                                "A removed block says that {} is gone, but it is declared here. \
+                                 Remove its declaration, or the removed block.",
+                                removed.from
+                            ),
+                        )
+                        .at(range),
+                    );
+                }
+            }
+        }
+        diagnostics
+    }
+}
+
+/// The path of a module named from within another.
+pub(crate) fn path_within(within: &ModulePath, inner: &ModuleInstance) -> ModulePath {
+    inner
+        .steps()
+        .iter()
+        .fold(within.clone(), |p, s| p.child(&s.name))
 }
 
 /// Checks every module.

@@ -439,6 +439,12 @@ fn refactoring_blocks() {
         "import {\n to=a_b.x\n}",
         &["main.tf:1:8-9 Missing required argument"],
     );
+    let (c, d, sources) = read("resource \"a_b\" \"x\" {}\nremoved {\n from=a_b.x\n}");
+    assert!(d.is_empty(), "{d:?}");
+    assert_eq!(
+        told(&c.removal_conflicts(), &sources),
+        ["main.tf:1:1-19 Removed resource still exists"]
+    );
     let (c, d, _) = read(
         "moved {\n from=module.x[\"a\"].a_b.c[0]\n to=module.y.a_b.c\n}\nimport {\n for_each={}\n to=a_b.x[each.key]\n id=each.value\n}\nremoved {\n from=module.z\n lifecycle {\n destroy=false\n }\n}",
     );
@@ -670,4 +676,164 @@ fn lock_file() {
         (locked.version.to_string(), locked.hashes.len()),
         ("7.2.0".to_owned(), 1)
     );
+}
+
+#[test]
+fn constants_are_computed_but_refer_to_nothing() {
+    let (c, d, _) = read("variable \"a\" {\n default = 60 * 60 + 1\n}");
+    assert!(d.is_empty(), "{d:?}");
+    let default = c.root().expect("root").variables["a"].default.clone();
+    assert_eq!(
+        default
+            .and_then(|v| v.as_number().map(ToString::to_string))
+            .as_deref(),
+        Some("3601")
+    );
+    check(
+        "variable \"a\" {\n default=var.b\n}",
+        &["main.tf:2:10-15 Variables not allowed"],
+    );
+    check(
+        "variable \"a\" {\n default=upper(\"x\")\n}",
+        &["main.tf:2:10-15 Function calls not allowed"],
+    );
+    check(
+        "output \"a\" {\n value=1\n sensitive=var.x\n}",
+        &["main.tf:3:12-17 Variables not allowed"],
+    );
+}
+
+/// Damaged configurations load to something, with an error that has a range, and never panic.
+///
+/// A damage is a piece cut out, doubled, swapped or put elsewhere, so that about half of the texts
+/// still parse. `FORMWORK_TEST_BUDGET` (seconds, default 10) sets the amount: a fifth of it is used.
+#[test]
+fn damaged_text_is_survived() {
+    const TEXT: &str = r#"
+terraform {
+  required_version = ">= 1.3"
+  required_providers {
+    google = { source = "hashicorp/google", version = "~> 7.0", configuration_aliases = [google.eu] }
+  }
+  backend "local" { path = "x" }
+}
+provider "google" { alias = "eu" }
+variable "x" {
+  type    = map(object({ a = optional(number, 1), b = list(string) }))
+  default = { k = { b = ["${"q"}"] } }
+  validation {
+    condition     = length(var.x) > 0
+    error_message = "Empty."
+  }
+}
+locals {
+  l = [for k, v in var.x : v.a if k != "z"]
+  m = { for s in ["a"] : s => s... }
+}
+module "m" {
+  source    = "./m"
+  for_each  = var.x
+  providers = { google.eu = google.eu }
+  in        = each.value
+}
+resource "google_x" "y" {
+  count = length(local.l)
+  name  = "n-${count.index}"
+  dynamic "disk" {
+    for_each = local.m
+    iterator = d
+    content { size = d.value[0] }
+  }
+  lifecycle {
+    ignore_changes       = [name, disk[0].size]
+    replace_triggered_by = [google_x.z.id]
+    postcondition {
+      condition     = self.name != ""
+      error_message = "No."
+    }
+  }
+  provisioner "local-exec" { command = "x" }
+  depends_on = [module.m]
+}
+resource "google_x" "z" { provider = google.eu }
+moved { 
+  from = google_x.old[0]
+  to   = google_x.z
+}
+removed {
+  from = module.gone
+  lifecycle { destroy = false }
+}
+import { 
+  to = google_x.z 
+  id = "a"
+}
+check "c" {
+  assert {
+    condition     = google_x.z.id != "" && module.m["k"].out == 1
+    error_message = "Odd."
+  }
+}
+output "o" { value = values(module.m)[*].out }
+"#;
+    let (_, d, sources) = read(&format!(
+        "## main.tf\n{TEXT}\n## m/a.tf\nvariable \"in\" {{}}\noutput \"out\" {{\n value = var.in\n}}\n"
+    ));
+    assert_eq!(told(&d, &sources), [""; 0]);
+    let budget: u64 = std::env::var("FORMWORK_TEST_BUDGET")
+        .ok()
+        .and_then(|b| b.parse().ok())
+        .unwrap_or(10);
+    let until = std::time::Instant::now() + std::time::Duration::from_millis(budget * 200);
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = move |below: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed % below.max(1) as u64).unwrap_or(0)
+    };
+    let pieces: Vec<&str> = TEXT
+        .split_inclusive([' ', '\n', '.', '"', '{', '}'])
+        .collect();
+    let (mut rounds, mut clean) = (0u32, 0u32);
+    while rounds < 50 || std::time::Instant::now() < until {
+        let mut damaged = pieces.clone();
+        for _ in 0..=random(3) {
+            let (a, b) = (random(damaged.len()), random(damaged.len()));
+            match random(4) {
+                0 => drop(damaged.remove(a)),
+                1 => damaged.insert(a, damaged[b]),
+                2 => damaged.swap(a, b),
+                _ => {
+                    let piece = damaged.remove(a);
+                    damaged.insert(b.min(damaged.len()), piece);
+                }
+            }
+        }
+        let text: String = damaged.concat();
+        let mut reader = MemoryReader::new();
+        reader.insert("main.tf", text.as_bytes());
+        reader.insert(
+            "m/a.tf",
+            &b"variable \"in\" {}\noutput \"out\" {\n value = var.in\n}\n"[..],
+        );
+        let mut sources = SourceMap::new();
+        let with = Loading {
+            reader: &reader,
+            fetcher: &LocalModulesOnly,
+            level: LanguageLevel::default(),
+        };
+        let (configuration, d) = load(Path::new("."), &with, &mut sources);
+        assert!(
+            d.iter().all(|d| d.subject.is_some()),
+            "no range in {d:?} of:\n{text}"
+        );
+        let _ = (
+            crate::Moves::of(&configuration),
+            configuration.removal_conflicts(),
+        );
+        rounds += 1;
+        clean += u32::from(!d.has_errors());
+    }
+    println!("{rounds} damaged texts, {clean} of them without an error");
 }
