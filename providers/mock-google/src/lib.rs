@@ -39,6 +39,7 @@ mod journal;
 mod links;
 mod lists;
 mod operations;
+mod policy;
 mod request;
 mod request_log;
 mod routing;

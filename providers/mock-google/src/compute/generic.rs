@@ -3,7 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::references::{Place, holds, settle};
-use super::{address, disk, firewall, network, reservation, router, shown, subnetwork};
+use super::{
+    address, disk, firewall, instance, machine, network, reservation, router, shown, subnetwork,
+    template,
+};
 use crate::checking::{Body, merge, without_nothing};
 use crate::dispatch::json as answer;
 use crate::error::ApiError;
@@ -225,6 +228,8 @@ fn prepare(request: &Request, making: &mut Making, tx: &mut Transaction) -> Resu
         "routers" => router::prepare(making, tx),
         "addresses" | "globalAddresses" => address::prepare(making, tx),
         "disks" => disk::prepare(request, making, tx),
+        "instances" => instance::prepare(request, making, tx),
+        "instanceTemplates" | "regionInstanceTemplates" => template::prepare(making, tx),
         "reservations" => reservation::prepare(making, tx),
         "resourcePolicies" => {
             making.default("status", "READY");
@@ -496,6 +501,16 @@ pub(crate) fn delete(request: &Request, tx: &mut Transaction) -> Result<Answer, 
                     key: user.to_owned(),
                 });
             }
+        }
+        if request.collection() == "instances" {
+            begin.success.extend(machine::goes_along(object));
+            let status = |text: Option<&str>| crate::catalogue::object(json!({ "status": text }));
+            tx.set(&key, status(Some("STOPPING")));
+            begin.failure.push(Change::Set {
+                key: key.clone(),
+                body: status(object.text("status")),
+                hidden: Body::new(),
+            });
         }
         tx.changes.push(deleting(&key));
     }

@@ -6,15 +6,20 @@
 //! collection.
 
 mod address;
+mod attached;
 mod cidr;
 mod disk;
 mod firewall;
 mod generic;
+mod instance;
+mod machine;
 mod network;
+mod nic;
 mod references;
 mod reservation;
 mod router;
 mod subnetwork;
+mod template;
 
 use serde_json::{Value, json};
 
@@ -23,9 +28,10 @@ use crate::dispatch::json as answer;
 use crate::error::ApiError;
 use crate::links::full;
 use crate::lists::page;
+use crate::policy;
 use crate::request::{Answer, Request};
-use crate::store::{Object, Store};
-use crate::transaction::Transaction;
+use crate::store::{Change, Object, Store};
+use crate::transaction::{Begin, Transaction};
 
 pub(crate) use reservation::blocks as reservation_blocks;
 
@@ -55,6 +61,23 @@ pub(crate) fn handle(request: &Request, tx: &mut Transaction) -> Result<Answer, 
             disk::custom(request, tx)
         }
         ("reservations", "resize") => reservation::resize(request, tx),
+        (_, "getIamPolicy") => {
+            let (_, object) = generic::found(request, tx)?;
+            policy::get(request, object)
+        }
+        (_, "setIamPolicy") => {
+            let (key, object) = generic::found(request, tx)?;
+            let given = match request.body.get("policy") {
+                Some(Value::Object(policy)) => policy.clone(),
+                _ => request.body.clone(),
+            };
+            policy::set(request, tx, &key, object, given)
+        }
+        (_, "testIamPermissions") => Ok(policy::test(request)),
+        // machines that come and go by themselves are more than an object
+        ("instanceGroupManagers" | "regionInstanceGroupManagers", "insert") => {
+            Err(ApiError::not_played(&request.method.id))
+        }
         (_, "insert") => generic::insert(request, tx),
         (_, "get") => generic::get(request, tx),
         (_, "list") => generic::list(request, tx),
@@ -62,6 +85,8 @@ pub(crate) fn handle(request: &Request, tx: &mut Transaction) -> Result<Answer, 
         (_, "delete") => generic::delete(request, tx),
         (_, "patch" | "update") => generic::patch(request, tx),
         (_, "setLabels") => generic::set_labels(request, tx),
+        ("instances", _) => machine::custom(request, tx),
+        ("projects", "setCommonInstanceMetadata") => set_common_metadata(request, tx),
         _ => Err(ApiError::not_played(&request.method.id)),
     }
 }
@@ -302,6 +327,48 @@ fn project(request: &Request, tx: &Transaction) -> Body {
         }
     }
     body
+}
+
+/// Metadata of the whole project, replaced as a whole.
+fn set_common_metadata(request: &Request, tx: &mut Transaction) -> Result<Answer, ApiError> {
+    let id = request.project.clone().unwrap_or_default();
+    let key = format!("compute/projects/{id}");
+    tx.target = Some(key.clone());
+    let own = tx
+        .get(&key)
+        .and_then(|object| {
+            object
+                .body
+                .get("commonInstanceMetadata")?
+                .get("fingerprint")?
+                .as_str()
+        })
+        .unwrap_or("AAAAAAAAAAA=");
+    let given = request.body.get("fingerprint").and_then(Value::as_str);
+    if given.is_some_and(|given| given != own) {
+        return Err(ApiError::condition_not_met(
+            "Supplied fingerprint does not match current metadata fingerprint.",
+        ));
+    }
+    let mut metadata = request.body.clone();
+    metadata.insert("kind".into(), "compute#metadata".into());
+    metadata.insert("fingerprint".into(), tx.fingerprint().into());
+    crate::checking::without_nothing(&mut metadata);
+    let object = Object {
+        collection: "compute.projects".to_owned(),
+        body: crate::catalogue::object(json!({ "commonInstanceMetadata": metadata })),
+        hidden: crate::catalogue::object(json!({ "owner": full(&format!("projects/{id}")) })),
+        pending: None,
+    };
+    let begin = Begin {
+        kind: "setCommonInstanceMetadata".to_owned(),
+        target: key.clone(),
+        target_id: tx.number(&id).to_owned(),
+        success: vec![Change::Put { key, object }],
+        failure: Vec::new(),
+        error: None,
+    };
+    Ok(Answer::Json(tx.begin_compute(request, begin)))
 }
 
 fn images(request: &Request, tx: &mut Transaction) -> Result<Answer, ApiError> {

@@ -92,8 +92,8 @@ async fn bad_networks_are_refused() {
     let (status, body) = world
         .call(
             "POST",
-            &format!("{PROJECT}/zones/us-central1-a/instances/i/simulateMaintenanceEvent"),
-            json!({}),
+            &format!("{PROJECT}/zones/us-central1-a/instanceGroupManagers"),
+            json!({"name": "m", "targetSize": 1}),
         )
         .await;
     assert_eq!(
