@@ -33,7 +33,9 @@ pub use event::{ChangeSummary, Event, EventSink, Hook, Phase};
 pub use execution::{ExecutionGraph, NodeId, Operation, OperationKind};
 pub use verify::{Defect, verify};
 
-use formwork_addresses::{AbsProviderConfig, AbsResourceInstance, ModulePath};
+use formwork_addresses::{
+    AbsProviderConfig, AbsResource, AbsResourceInstance, ModuleInstance, ModulePath,
+};
 use formwork_values::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -84,6 +86,17 @@ pub struct ModuleFolder {
     pub module: ModulePath,
     /// Its folder as shown.
     pub folder: String,
+}
+
+/// Which instances a block has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlannedKeys {
+    /// One, without a key.
+    Single,
+    /// Numbered from 0.
+    Count(u64),
+    /// By these keys, in order.
+    Keys(Vec<Arc<str>>),
 }
 
 /// A provider that the plan was made with.
@@ -163,6 +176,10 @@ pub struct Plan {
     pub checks: Vec<CheckResult>,
     /// What to do, and in which order.
     pub graph: ExecutionGraph,
+    /// Which instances each resource has.
+    pub resource_keys: BTreeMap<AbsResource, PlannedKeys>,
+    /// Which instances each module call has.
+    pub call_keys: BTreeMap<(ModuleInstance, Arc<str>), PlannedKeys>,
     /// Further plans to fall back to, in order; see the architecture's "Capacity fallback".
     pub alternatives: Vec<Alternative>,
 }

@@ -5,6 +5,7 @@
 //! [`formwork_plan::decide`], to see whether planning again, with everything known, still gives what
 //! was approved.
 
+use crate::prior::PriorObject;
 use formwork_addresses::{AbsProviderConfig, AbsResource, AbsResourceInstance};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
 use formwork_plan::{Action, ActionReason, Importing, ResourceInstanceChange, decide};
@@ -14,21 +15,6 @@ use formwork_provider_schema::{
 };
 use formwork_values::Value;
 use std::sync::Arc;
-
-/// An object as the prior state has it, decoded by the provider's current schema and refreshed.
-#[derive(Clone)]
-pub struct PriorObject {
-    /// The object, marks included.
-    pub value: Value,
-    /// Private data kept with it.
-    pub private: Bytes,
-    /// Whether its creation did not end well.
-    pub tainted: bool,
-    /// Whether its replacement was to be created first, as stored.
-    pub create_before_destroy: bool,
-    /// What it was made from, as stored.
-    pub dependencies: Vec<AbsResource>,
-}
 
 /// What is asked for beyond the configuration.
 #[derive(Clone, Debug, Default)]
@@ -134,7 +120,6 @@ pub async fn plan_configured(
         reason,
         before,
         after,
-        config: config.clone(),
         replace_paths: decision.replace_paths,
         planned_private: answer.private,
         schema_version: subject.schema.version,
@@ -181,8 +166,7 @@ pub async fn plan_deletion(
         action: Action::Delete,
         reason,
         before: prior.value.clone(),
-        after: null.clone(),
-        config: null,
+        after: null,
         replace_paths: Vec::new(),
         planned_private: response.private,
         schema_version: subject.schema.version,
@@ -210,7 +194,7 @@ async fn ask(
             prior: prior.clone(),
             proposed,
             config: config.clone(),
-            prior_private,
+                prior_private,
         })
         .await;
     diagnostics.append(Reported::placed(response.reported.clone(), subject.address, subject.range));

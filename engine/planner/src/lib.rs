@@ -1,3 +1,40 @@
-//! planner, in the making
+//! Planning: the configuration, the refreshed state and the providers make a list of changes and the
+//! graph that carries them out.
+//!
+//! Three stages, each an entry point of its own:
+//!
+//! 1. [`configure_from_state`] and [`refresh`]: what the world looks like now.
+//! 2. [`plan`]: the static graph is walked; each block is evaluated, expanded and planned, in
+//!    dependency order, each instance once. What only the state still knows is planned for deletion.
+//! 3. [`execution::build`]: the changes become the execution graph.
+//!
+//! [`validate`] walks the same graph with every object unknown of its type, so what it finds, planning
+//! would find too.
+//!
+//! Invariants: nothing here changes the world or writes the state. A node that fails keeps those that
+//! need it from being looked at, so that one mistake is one error. Providers answer for one instance
+//! at a time, but refresh asks in batches.
 #![forbid(unsafe_code)]
+
 pub mod execution;
+mod conditions;
+mod data;
+mod input;
+mod instance;
+mod managed;
+mod orphans;
+mod outputs;
+mod prior;
+mod providers;
+mod refresh;
+mod triggers;
+mod validate;
+mod walk;
+
+pub use input::{PlanInput, Planned};
+pub use instance::{Subject, Wishes, plan_configured, plan_deletion};
+pub use prior::{PriorObject, decode_managed, stored_marks};
+pub use providers::{configure_from_state, configure_provider, objects_of_state};
+pub use refresh::{ObjectKey, RefreshOptions, Refreshed, identifier, refresh};
+pub use validate::validate;
+pub use walk::plan;

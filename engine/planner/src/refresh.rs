@@ -27,6 +27,8 @@ pub struct Refreshed {
     pub objects: BTreeMap<ObjectKey, PriorObject>,
     /// What has changed in the world since the state was written.
     pub drift: Vec<ResourceInstanceChange>,
+    /// Where instances stood before `moved` blocks were obeyed, by where they stand now.
+    pub moved_from: BTreeMap<AbsResourceInstance, AbsResourceInstance>,
     /// Objects that have not been read because their provider is not configured.
     pub unread: Vec<ObjectKey>,
 }
@@ -77,6 +79,7 @@ pub async fn refresh(
         state: state.clone(),
         objects: BTreeMap::new(),
         drift: Vec::new(),
+        moved_from: BTreeMap::new(),
         unread: Vec::new(),
     };
     for (config, items) in groups {
@@ -206,7 +209,6 @@ fn take_over(
             reason: None,
             before: prior.value.clone(),
             after: after.clone(),
-            config: Value::null(schema.ty()),
             replace_paths: Vec::new(),
             planned_private: Bytes::from([]),
             schema_version: schema.version,

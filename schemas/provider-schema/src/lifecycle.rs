@@ -1,7 +1,7 @@
 //! What a resource's lifecycle settings and marks do to its objects.
 
-use crate::{Block, schema_marks};
-use formwork_values::{Path, PathMarks, Step, Type, Value};
+use crate::{Block, Field, NestedBlock, schema_marks};
+use formwork_values::{Kind, Path, PathMarks, Step, Type, Value};
 use std::sync::Arc;
 
 /// What of a configuration is to be left as it is.
@@ -93,6 +93,35 @@ pub fn marked(block: &Block, planned: &Value, config_marks: &PathMarks) -> Value
         .collect();
     marks.extend(schema_marks(block, planned));
     planned.clone().mark_with_paths(&marks)
+}
+
+/// The object that a configuration will become when nothing of it exists yet: what the provider may
+/// set and the configuration leaves out is unknown. For data sources that are read during apply.
+pub fn unknown_computed(block: &Block, config: &Value) -> Value {
+    let Kind::Object(ty, values) = config.kind() else { return config.clone() };
+    if *ty != *block.object_type() {
+        return config.clone();
+    }
+    let values = block.fields().iter().zip(values).map(|(field, value)| match field {
+        Field::Attribute(a) if a.computed && value.is_null() => Value::unknown(a.ty().without_optional()),
+        Field::Attribute(_) => value.clone(),
+        Field::Block(nested) => unknown_computed_in(nested, value),
+    });
+    Value::object_of(ty.clone(), values.collect())
+}
+
+fn unknown_computed_in(nested: &NestedBlock, value: &Value) -> Value {
+    let one = |v: &Value| unknown_computed(&nested.block, v);
+    match value.kind() {
+        Kind::List(values) => Value::list(nested.block.ty(), values.iter().map(one).collect()),
+        Kind::Set(values) => Value::set(nested.block.ty(), values.iter().map(one).collect()),
+        Kind::Map(entries) => {
+            Value::map(nested.block.ty(), entries.iter().map(|(k, v)| (k.clone(), one(v))))
+        }
+        Kind::Object(..) => one(value),
+        Kind::Tuple(values) => Value::tuple(values.iter().map(one).collect()),
+        _ => value.clone(),
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,231 @@
+//! What is known of the objects of a run: which instances there are, and what each one's value is.
+
+use formwork_addresses::{AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance};
+use formwork_values::{Type, Value};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// The instances of a block.
+#[derive(Clone, Debug, Default)]
+pub enum Expansion {
+    /// One, without a key.
+    #[default]
+    Single,
+    /// Numbered from 0.
+    Count(u64),
+    /// By key, each with its `each.value`, in key order.
+    ForEach(Arc<BTreeMap<Arc<str>, Value>>),
+    /// By key, as a plan has it; what `each.value` is has to be evaluated again.
+    Keys(Arc<BTreeSet<Arc<str>>>),
+    /// Not known yet, or wrong.
+    Unknown,
+}
+
+impl Expansion {
+    /// The keys, in order; none while unknown.
+    pub fn keys(&self) -> Vec<InstanceKey> {
+        match self {
+            Self::Single => vec![InstanceKey::None],
+            Self::Count(n) => (0..i64::try_from(*n).unwrap_or(i64::MAX))
+                .map(InstanceKey::Int)
+                .collect(),
+            Self::ForEach(map) => map.keys().cloned().map(InstanceKey::Text).collect(),
+            Self::Keys(keys) => keys.iter().cloned().map(InstanceKey::Text).collect(),
+            Self::Unknown => Vec::new(),
+        }
+    }
+
+    /// Whether there is an instance of this key.
+    pub fn has(&self, key: &InstanceKey) -> bool {
+        match (self, key) {
+            (Self::Single, InstanceKey::None) => true,
+            (Self::Count(n), InstanceKey::Int(i)) => u64::try_from(*i).is_ok_and(|i| i < *n),
+            (Self::ForEach(map), InstanceKey::Text(k)) => map.contains_key(k),
+            (Self::Keys(keys), InstanceKey::Text(k)) => keys.contains(k),
+            _ => false,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Resource {
+    expansion: Expansion,
+    objects: BTreeMap<InstanceKey, Value>,
+    /// Stands for every instance while the expansion is unknown.
+    placeholder: Option<Value>,
+    /// All instances as one value, made when first asked for after the last change.
+    whole: Option<Value>,
+}
+
+/// A table of objects, filled as a run goes on. Shared; every method takes `&self`.
+#[derive(Default)]
+pub struct Objects {
+    resources: RwLock<HashMap<AbsResource, Resource>>,
+    calls: RwLock<HashMap<(ModuleInstance, Arc<str>), Expansion>>,
+}
+
+impl Objects {
+    /// Nothing known.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says which instances a resource has.
+    pub fn set_expansion(&self, resource: &AbsResource, expansion: Expansion) {
+        let mut all = self
+            .resources
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let entry = all.entry(resource.clone()).or_default();
+        entry.expansion = expansion;
+        entry.whole = None;
+    }
+
+    /// Says what stands for every instance of a resource whose instances are not known: an unknown
+    /// value of its type.
+    pub fn set_placeholder(&self, resource: &AbsResource, value: Value) {
+        let mut all = self
+            .resources
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.entry(resource.clone()).or_default().placeholder = Some(value);
+    }
+
+    /// Says what an instance is, marks and origins included.
+    pub fn set(&self, address: &AbsResourceInstance, value: Value) {
+        let mut all = self
+            .resources
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let entry = all.entry(address.abs_resource()).or_default();
+        entry.objects.insert(address.key.clone(), value);
+        entry.whole = None;
+    }
+
+    /// An instance that no longer is.
+    pub fn remove(&self, address: &AbsResourceInstance) {
+        let mut all = self
+            .resources
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = all.get_mut(&address.abs_resource()) {
+            entry.objects.remove(&address.key);
+            entry.whole = None;
+        }
+    }
+
+    /// Says which instances a module call has.
+    pub fn set_call(&self, module: &ModuleInstance, name: &str, expansion: Expansion) {
+        let mut all = self.calls.write().unwrap_or_else(PoisonError::into_inner);
+        all.insert((module.clone(), Arc::from(name)), expansion);
+    }
+
+    /// Which instances a resource has; `None` if that has not been said.
+    pub fn expansion(&self, resource: &AbsResource) -> Option<Expansion> {
+        let all = self
+            .resources
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.get(resource).map(|r| r.expansion.clone())
+    }
+
+    /// Which instances a module call has; `None` if that has not been said.
+    pub fn call_expansion(&self, module: &ModuleInstance, name: &str) -> Option<Expansion> {
+        let all = self.calls.read().unwrap_or_else(PoisonError::into_inner);
+        all.get(&(module.clone(), Arc::from(name))).cloned()
+    }
+
+    /// What an instance is. While its expansion is unknown, what stands for it.
+    pub fn object(&self, address: &AbsResourceInstance) -> Option<Value> {
+        let all = self
+            .resources
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        let entry = all.get(&address.abs_resource())?;
+        match entry.expansion {
+            Expansion::Unknown => entry.placeholder.clone(),
+            _ => entry.objects.get(&address.key).cloned(),
+        }
+    }
+
+    /// All instances of a resource as one value: the object itself, a tuple, or an object by key. An
+    /// instance of which nothing is known (it failed) is unknown in it.
+    pub fn whole(&self, resource: &AbsResource) -> Value {
+        {
+            let all = self
+                .resources
+                .read()
+                .unwrap_or_else(PoisonError::into_inner);
+            match all.get(resource) {
+                None => return Value::dynamic(),
+                Some(Resource {
+                    whole: Some(value), ..
+                }) => return value.clone(),
+                Some(_) => {}
+            }
+        }
+        let mut all = self
+            .resources
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(entry) = all.get_mut(resource) else {
+            return Value::dynamic();
+        };
+        let one = |key: &InstanceKey| {
+            entry
+                .objects
+                .get(key)
+                .cloned()
+                .unwrap_or_else(Value::dynamic)
+        };
+        let value = match &entry.expansion {
+            Expansion::Single => one(&InstanceKey::None),
+            Expansion::Count(_) => Value::tuple(entry.expansion.keys().iter().map(one).collect()),
+            Expansion::ForEach(map) => Value::object(
+                map.keys()
+                    .map(|k| (k.clone(), one(&InstanceKey::Text(k.clone())))),
+            ),
+            Expansion::Keys(keys) => {
+                Value::object(keys.iter().map(|k| (k.clone(), one(&InstanceKey::Text(k.clone())))))
+            }
+            Expansion::Unknown => Value::unknown(Type::Dynamic),
+        };
+        entry.whole = Some(value.clone());
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_values_follow_their_parts() {
+        let objects = Objects::new();
+        let a: AbsResource = "x.a".parse().expect("valid");
+        assert!(!objects.whole(&a).is_known());
+        objects.set_expansion(&a, Expansion::Count(2));
+        objects.set(&a.instance(InstanceKey::Int(0)), Value::int(1));
+        let half = objects.whole(&a);
+        assert!(half.is_known() && !half.is_wholly_known());
+        objects.set(&a.instance(InstanceKey::Int(1)), Value::int(2));
+        assert!(objects.whole(&a) == Value::tuple(vec![Value::int(1), Value::int(2)]));
+        assert!(
+            objects
+                .expansion(&a)
+                .is_some_and(|e| e.has(&InstanceKey::Int(1)) && !e.has(&InstanceKey::Int(2)))
+        );
+    }
+
+    #[test]
+    fn unknown_expansions_have_a_stand_in() {
+        let objects = Objects::new();
+        let a: AbsResource = "x.a".parse().expect("valid");
+        objects.set_expansion(&a, Expansion::Unknown);
+        objects.set_placeholder(&a, Value::unknown(Type::Bool));
+        let any = objects
+            .object(&a.instance(InstanceKey::Int(7)))
+            .expect("the stand-in");
+        assert!(any.type_of() == Type::Bool && !any.is_known());
+    }
+}

@@ -1,0 +1,48 @@
+//! What a reading of configuration collects: diagnostics, and the calls it must wait for.
+
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_eval::{CallId, Functions, Scope, evaluate};
+use formwork_syntax::Expression;
+use formwork_values::Value;
+
+/// Diagnostics and pending calls of one attempt at reading something.
+///
+/// With a pending call the values read are not final: its answer is fetched and the reading repeated
+/// from the start, with an empty `Reading`.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// What there is to say.
+    pub diagnostics: Diagnostics,
+    /// Calls whose answers are needed first.
+    pub pending: Vec<CallId>,
+}
+
+impl Reading {
+    /// Nothing said yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds something to say.
+    pub fn say(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Evaluates an expression, keeping what it has to say.
+    pub fn evaluate(
+        &mut self,
+        expression: &Expression,
+        scope: &dyn Scope,
+        functions: &dyn Functions,
+    ) -> Value {
+        let evaluated = evaluate(expression, scope, functions);
+        self.diagnostics.append(evaluated.diagnostics);
+        self.pending.extend(evaluated.pending);
+        evaluated.value
+    }
+
+    /// Whether it is final and free of errors.
+    pub fn is_good(&self) -> bool {
+        self.pending.is_empty() && !self.diagnostics.has_errors()
+    }
+}

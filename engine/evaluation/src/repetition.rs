@@ -1,0 +1,261 @@
+//! count and for_each: how often a block exists.
+
+use crate::objects::Expansion;
+use crate::reading::Reading;
+use crate::scope::ModuleScope;
+use formwork_configuration::Repetition;
+use formwork_diagnostics::{Diagnostic, SourceRange};
+use formwork_eval::Functions;
+use formwork_syntax::Expression;
+use formwork_values::{Type, Value, convert};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How an expansion was read.
+pub enum Repeated {
+    /// These instances.
+    Known(Expansion),
+    /// Not known before something is applied. What is not known is said as a diagnostic, so that a
+    /// run may either fail by it or defer the block.
+    Unknown(Box<Diagnostic>),
+    /// Wrong; said in the reading.
+    Failed,
+}
+
+/// The largest count: beyond it something has surely gone wrong.
+const LARGEST: u64 = 10_000_000;
+
+/// Reads how often a block exists.
+pub fn expand(
+    repetition: &Repetition,
+    scope: &ModuleScope<'_>,
+    functions: &dyn Functions,
+    reading: &mut Reading,
+) -> Repeated {
+    match repetition {
+        Repetition::Single => Repeated::Known(Expansion::Single),
+        Repetition::Count(expression) => count(expression, scope, functions, reading),
+        Repetition::ForEach(expression) => for_each(expression, scope, functions, reading),
+    }
+}
+
+/// The expression's value without marks, or what its being unfit amounts to.
+fn value_of(
+    argument: &str,
+    expression: &Expression,
+    scope: &ModuleScope<'_>,
+    functions: &dyn Functions,
+    reading: &mut Reading,
+) -> Option<Value> {
+    let before = reading.diagnostics.error_count();
+    let value = scope.read(expression, functions, reading);
+    if reading.diagnostics.error_count() > before || !reading.pending.is_empty() {
+        return None;
+    }
+    let marks = value.all_marks();
+    let what = if marks.is_sensitive() {
+        "sensitive, and instance keys are shown"
+    } else if marks.is_ephemeral() {
+        "ephemeral, and instances outlive the run"
+    } else {
+        return Some(value.unmark_deep().0);
+    };
+    // Sensitive content within the values of a map is no matter: only keys are shown.
+    if argument == "for_each"
+        && !value.marks().is_sensitive()
+        && !value.marks().is_ephemeral()
+        && !is_set(&value)
+    {
+        return Some(value);
+    }
+    reading.say(invalid(
+        argument,
+        expression.range(),
+        &format!("Its value is {what}, so it cannot decide how many instances there are."),
+    ));
+    None
+}
+
+fn is_set(value: &Value) -> bool {
+    matches!(value.type_of(), Type::Set(_))
+}
+
+fn invalid(argument: &str, range: SourceRange, detail: &str) -> Diagnostic {
+    Diagnostic::error(format!("Invalid {argument} argument"), detail).at(range)
+}
+
+/// What is not known, named by its origin where it has one.
+fn unknown(argument: &str, value: &Value, range: SourceRange) -> Repeated {
+    let cause = first_origin(value).map_or_else(
+        || "It depends on values that are known only after apply.".to_owned(),
+        |origin| format!("It depends on {origin}, which is known only after apply."),
+    );
+    let mut d = invalid(
+        argument,
+        range,
+        &format!("How many instances there are must be known when planning. {cause}"),
+    );
+    if let Some(origin) = value_origin(value) {
+        d = d.hint(format!(
+            "Apply what it depends on first, with -target={origin}; or leave this block out of the \
+             plan with -exclude; or take the number from configuration that is known."
+        ));
+    }
+    Repeated::Unknown(Box::new(d))
+}
+
+fn value_origin(value: &Value) -> Option<String> {
+    let mut found = None;
+    value.walk(&mut |_, v| {
+        if found.is_none()
+            && let Some(origin) = v.origin()
+        {
+            found = Some(origin.address.to_string());
+        }
+        found.is_none()
+    });
+    found
+}
+
+fn first_origin(value: &Value) -> Option<String> {
+    let mut found = None;
+    value.walk(&mut |_, v| {
+        if found.is_none()
+            && let Some(origin) = v.origin()
+        {
+            found = Some(format!("{}{}", origin.address, origin.path));
+        }
+        found.is_none()
+    });
+    found
+}
+
+fn count(
+    expression: &Expression,
+    scope: &ModuleScope<'_>,
+    functions: &dyn Functions,
+    reading: &mut Reading,
+) -> Repeated {
+    let range = expression.range();
+    let Some(value) = value_of("count", expression, scope, functions, reading) else {
+        return Repeated::Failed;
+    };
+    if value.is_null() {
+        reading.say(invalid(
+            "count",
+            range,
+            "Its value is null. It must be a whole number from 0.",
+        ));
+        return Repeated::Failed;
+    }
+    let number = match convert(value.clone(), &Type::Number) {
+        Ok(n) => n,
+        Err(e) => {
+            reading.say(invalid(
+                "count",
+                range,
+                &format!("It must be a whole number from 0: {e}."),
+            ));
+            return Repeated::Failed;
+        }
+    };
+    if !number.is_known() {
+        return unknown("count", &value, range);
+    }
+    let whole = number.as_number().and_then(|n| n.to_i64());
+    match whole.and_then(|n| u64::try_from(n).ok()) {
+        Some(n) if n <= LARGEST => Repeated::Known(Expansion::Count(n)),
+        Some(n) => {
+            reading.say(invalid(
+                "count",
+                range,
+                &format!("{n} instances are more than the {LARGEST} that a block may have."),
+            ));
+            Repeated::Failed
+        }
+        None => {
+            let what = match whole {
+                Some(n) => format!("It is {n}, which is less than 0."),
+                None => "It is not a whole number.".to_owned(),
+            };
+            reading.say(invalid(
+                "count",
+                range,
+                &format!("{what} It must be a whole number from 0."),
+            ));
+            Repeated::Failed
+        }
+    }
+}
+
+fn for_each(
+    expression: &Expression,
+    scope: &ModuleScope<'_>,
+    functions: &dyn Functions,
+    reading: &mut Reading,
+) -> Repeated {
+    let range = expression.range();
+    let Some(value) = value_of("for_each", expression, scope, functions, reading) else {
+        return Repeated::Failed;
+    };
+    let ty = value.type_of();
+    let fits = matches!(
+        ty,
+        Type::Map(_) | Type::Object(_) | Type::Set(_) | Type::Dynamic
+    );
+    let set_of_text = match &ty {
+        Type::Set(element) => matches!(**element, Type::String | Type::Dynamic),
+        _ => true,
+    };
+    let say = |reading: &mut Reading, detail: &str| {
+        reading.say(invalid("for_each", range, detail));
+        Repeated::Failed
+    };
+    if value.is_null() {
+        return say(
+            reading,
+            "Its value is null. Use an empty map or set to have no instances.",
+        );
+    }
+    if !fits {
+        return say(
+            reading,
+            &format!(
+                "It must be a map, an object or a set of strings, so that each instance has a key of \
+                 its own; this is {}. toset() makes a set of a list of strings.",
+                ty.friendly_name()
+            ),
+        );
+    }
+    if !set_of_text && value.is_known() && value.elements().is_none_or(|e| !e.is_empty()) {
+        return say(
+            reading,
+            &format!(
+                "A set must be of strings, which become the keys of instances; this is {}.",
+                ty.friendly_name()
+            ),
+        );
+    }
+    if !value.is_known() {
+        return unknown("for_each", &value, range);
+    }
+    let mut instances = BTreeMap::new();
+    for (key, element) in value.elements().unwrap_or_default() {
+        let key = if matches!(ty, Type::Set(_)) {
+            &element
+        } else {
+            &key
+        };
+        if !key.is_known() {
+            return unknown("for_each", &value, range);
+        }
+        let Some(text) = key.as_shared_str() else {
+            return say(
+                reading,
+                "A set must not hold null: its elements become the keys of instances.",
+            );
+        };
+        instances.insert(text.clone(), element.clone());
+    }
+    Repeated::Known(Expansion::ForEach(Arc::new(instances)))
+}

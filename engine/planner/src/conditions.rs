@@ -1,0 +1,79 @@
+//! Collecting the results of conditions.
+
+use formwork_configuration::CheckRule;
+use formwork_diagnostics::Diagnostics;
+use formwork_evaluation::{ModuleFunctions, Condition, Evaluator, ModuleScope, Verdict, check};
+use formwork_plan::{CheckKind, CheckObject, CheckResult, CheckStatus};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Results by block and instance, as they come in.
+#[derive(Default)]
+pub(crate) struct Results(Mutex<BTreeMap<(CheckKind, String), BTreeMap<String, CheckObject>>>);
+
+impl Results {
+    /// A block that has conditions, even if no instance of it exists.
+    pub fn declare(&self, kind: CheckKind, block: &str) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry((kind, block.to_owned())).or_default();
+    }
+
+    /// Adds verdicts of an instance to what is known of it.
+    pub fn add(&self, kind: CheckKind, block: &str, instance: &str, verdicts: &[Verdict]) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let object = all
+            .entry((kind, block.to_owned()))
+            .or_default()
+            .entry(instance.to_owned())
+            .or_insert_with(|| CheckObject {
+                address: instance.to_owned(),
+                status: CheckStatus::Pass,
+                failures: Vec::new(),
+            });
+        for verdict in verdicts {
+            let status = match verdict {
+                Verdict::Pass => CheckStatus::Pass,
+                Verdict::Unknown => CheckStatus::Unknown,
+                Verdict::Fail(message) => {
+                    object.failures.push(message.clone());
+                    CheckStatus::Fail
+                }
+                Verdict::Error => CheckStatus::Error,
+            };
+            object.status = object.status.max(status);
+        }
+    }
+
+    /// Everything, in order.
+    pub fn take(&self) -> Vec<CheckResult> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *all)
+            .into_iter()
+            .map(|((kind, block), objects)| CheckResult::of(kind, block, objects.into_values().collect()))
+            .collect()
+    }
+}
+
+/// Judges rules one after the other.
+pub(crate) async fn judge(
+    evaluator: &Evaluator,
+    rules: &[CheckRule],
+    kind: Condition,
+    scope: &ModuleScope<'_>,
+    functions: &ModuleFunctions<'_>,
+) -> (Vec<Verdict>, Diagnostics) {
+    let mut verdicts = Vec::with_capacity(rules.len());
+    let mut diagnostics = Diagnostics::new();
+    for rule in rules {
+        let (verdict, said) =
+            evaluator.calls().settled(|reading| check(rule, kind, scope, functions, reading)).await;
+        diagnostics.append(said);
+        verdicts.push(verdict);
+    }
+    (verdicts, diagnostics)
+}
+
+/// Whether a verdict keeps what depends on it from going on.
+pub(crate) fn is_bad(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Fail(_) | Verdict::Error)
+}

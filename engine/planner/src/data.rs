@@ -1,0 +1,181 @@
+//! Data sources: read while planning where everything they need is known, else left for apply.
+
+use crate::managed::{Shared, addressed, decode_config, placed_in};
+use crate::walk::{Walk, lock, with_origin};
+use formwork_addresses::{AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode, Subject};
+use formwork_configuration::{Module, ResourceBlock};
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_evaluation::{Expansion, ModuleScope};
+use formwork_graph::{Node, Visit, What};
+use formwork_plan::{Action, ActionReason, Event, ResourceInstanceChange};
+use formwork_provider::{Bytes, ReadDataRequest, Reported, ValidateRequest};
+use formwork_provider_schema::{marked, unknown_computed};
+use formwork_state::ResourceInstanceObject;
+use formwork_values::Value;
+use futures::StreamExt as _;
+use std::sync::Arc;
+
+impl<'a> Walk<'a> {
+    pub(crate) async fn data_sources(
+        &self,
+        node: Node,
+        instance: &ModuleInstance,
+        module: &Module,
+        block: &ResourceBlock,
+        expansion: &Expansion,
+    ) -> Visit {
+        let shared = match self.shared(node, instance, module, block, expansion) {
+            Ok(s) => s,
+            Err(d) => {
+                let _ = self.say(d);
+                return Visit::Failed;
+            }
+        };
+        let waits = self.dependency_pending(node, block);
+        let shared = &shared;
+        let outcomes: Vec<Visit> = futures::stream::iter(expansion.keys())
+            .map(|key| async move {
+                let (good, said) = self.data_instance(shared, key, waits).await;
+                let visit = self.say(said);
+                if good { visit } else { Visit::Failed }
+            })
+            .buffered(self.input.parallelism.max(1))
+            .collect()
+            .await;
+        if outcomes.contains(&Visit::Failed) { Visit::Failed } else { Visit::Done }
+    }
+
+    /// Whether something that the block names in depends_on is about to change.
+    fn dependency_pending(&self, node: Node, block: &ResourceBlock) -> bool {
+        if block.depends_on.is_empty() {
+            return false;
+        }
+        let graph = &self.input.graph;
+        let Some(n) = graph.get(node) else { return false };
+        let named = block.depends_on.iter().filter_map(|d| match &d.reference.subject {
+            Subject::Resource(r) => graph.resource(&n.module, r),
+            Subject::ResourceInstance(i) => graph.resource(&n.module, &i.resource),
+            Subject::ModuleCall(name)
+            | Subject::ModuleCallInstance(name, _)
+            | Subject::ModuleCallOutput(name, ..) => {
+                graph.find(&n.module, What::ModuleDone(name.clone()))
+            }
+            _ => None,
+        });
+        let reached = graph.dag().closure(named, formwork_graph::Direction::Dependencies);
+        let changes = lock(&self.changes);
+        changes.iter().any(|c| {
+            c.action != Action::NoOp
+                && c.address.resource.mode == ResourceMode::Managed
+                && graph
+                    .find(&c.address.module_path(), What::Resource(c.address.resource.clone()))
+                    .is_some_and(|n| reached.get(n as usize).copied().unwrap_or(false))
+        })
+    }
+
+    async fn data_instance(&self, shared: &Shared<'_>, key: InstanceKey, waits: bool) -> (bool, Diagnostics) {
+        let evaluator = &self.input.evaluator;
+        let block = shared.block;
+        let resource = block.address.in_module(shared.module_instance);
+        let address = resource.instance(key.clone());
+        let functions = evaluator.functions(shared.module);
+        let repetition = evaluator.repetition(&resource, &block.repetition, shared.expansion, &key);
+        let scope = ModuleScope::new(evaluator, shared.module_instance, repetition);
+        let mut said = Diagnostics::new();
+        let (good, before) = self.preconditions(shared, &address, &scope, &functions).await;
+        said.append(before);
+        if !good {
+            return (false, said);
+        }
+        let (config, problems) = decode_config(evaluator, shared, &scope, &functions).await;
+        said.append(addressed(problems, &address));
+        if said.has_errors() {
+            return (false, said);
+        }
+        let (plain, marks) = config.clone().unmark_deep();
+        let kind = block.address.kind.to_string();
+        let reported = shared
+            .provider
+            .validate_data_config(ValidateRequest { kind: kind.clone(), config: plain.clone() })
+            .await;
+        said.append(placed_in(reported, block, &address));
+        if said.has_errors() {
+            return (false, said);
+        }
+        let reason = if !plain.is_wholly_known() || !self.input.providers.is_fully_configured(&shared.provider_config) {
+            Some(ActionReason::ReadBecauseConfigUnknown)
+        } else if waits {
+            Some(ActionReason::ReadBecauseDependencyPending)
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
+            let after = marked(&shared.schema.block, &unknown_computed(&shared.schema.block, &plain), &marks);
+            self.keep(self.reading(shared, &address, reason, after));
+            return (true, said);
+        }
+        let hook = crate::refresh::hook(&address, &plain);
+        self.input.events.emit(Event::RefreshStarted(hook.clone()));
+        let answer = shared.provider.read_data_source(ReadDataRequest { kind, config: plain }).await;
+        self.input.events.emit(Event::RefreshFinished(hook));
+        said.append(Reported::placed(answer.reported, &address, Some(block.range)));
+        if said.has_errors() {
+            return (false, said);
+        }
+        if answer.state.type_of() != shared.schema.ty() || answer.state.is_null() || !answer.state.is_wholly_known() {
+            said.push(invalid_answer(shared, &address));
+            return (false, said);
+        }
+        let value = marked(&shared.schema.block, &answer.state, &marks);
+        match ResourceInstanceObject::from_value(shared.schema.version, &value, &shared.schema.ty()) {
+            Ok(object) => lock(&self.data).set_object(&address, &shared.provider_config, object),
+            Err(_) => {
+                said.push(invalid_answer(shared, &address));
+                return (false, said);
+            }
+        }
+        evaluator.objects().set(&address, with_origin(&address, value.clone()));
+        let (good, after) = self.postconditions(shared, &address, scope, &functions, value).await;
+        said.append(after);
+        (good, said)
+    }
+
+    fn reading(
+        &self,
+        shared: &Shared<'_>,
+        address: &AbsResourceInstance,
+        reason: ActionReason,
+        after: Value,
+    ) -> ResourceInstanceChange {
+        ResourceInstanceChange {
+            address: address.clone(),
+            previous_address: None,
+            deposed: None,
+            provider: shared.provider_config.clone(),
+            action: Action::Read,
+            reason: Some(reason),
+            before: Value::null(shared.schema.ty()),
+            after,
+            replace_paths: Vec::new(),
+            planned_private: Bytes::from([]),
+            schema_version: shared.schema.version,
+            dependencies: Vec::new(),
+            create_before_destroy: false,
+            importing: None,
+            legacy_type_system: false,
+        }
+    }
+}
+
+fn invalid_answer(shared: &Shared<'_>, address: &AbsResourceInstance) -> Diagnostic {
+    Diagnostic::error(
+        "Provider produced invalid object",
+        format!(
+            "The provider {} read {address} as something that is not a wholly known object of its \
+             schema's type. This is a fault of the provider.",
+            Arc::new(shared.provider_config.provider.clone()).for_display()
+        ),
+    )
+    .at(shared.block.range)
+    .about(address)
+}

@@ -1,0 +1,59 @@
+//! What planning is given, and what it gives.
+
+use crate::refresh::Refreshed;
+use formwork_addresses::{AbsResource, AbsResourceInstance, ModuleInstance};
+use formwork_evaluation::Evaluator;
+use formwork_graph::{Cancellation, StaticGraph};
+use formwork_plan::{
+    CheckResult, EventSink, ExecutionGraph, OutputChange, PlanMode, PlannedKeys,
+    ResourceInstanceChange,
+};
+use formwork_provider::Providers;
+use formwork_state::State;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What planning is given.
+pub struct PlanInput {
+    /// The configuration, with objects still empty.
+    pub evaluator: Arc<Evaluator>,
+    /// Its static graph, acyclic.
+    pub graph: Arc<StaticGraph>,
+    /// The providers, some of them configured by the refresh stage.
+    pub providers: Arc<Providers>,
+    /// The state as refreshed.
+    pub refreshed: Refreshed,
+    /// What kind of run.
+    pub mode: PlanMode,
+    /// Instances to replace whatever they look like.
+    pub replace: BTreeSet<AbsResourceInstance>,
+    /// How many instances are planned at a time.
+    pub parallelism: usize,
+    /// Where events go.
+    pub events: Arc<dyn EventSink>,
+    /// A request to stop.
+    pub cancel: Cancellation,
+}
+
+/// What planning gives.
+#[derive(Default)]
+pub struct Planned {
+    /// Every instance of configuration and state, no-ops included, in address order.
+    pub changes: Vec<ResourceInstanceChange>,
+    /// What the refresh found.
+    pub drift: Vec<ResourceInstanceChange>,
+    /// Root outputs.
+    pub outputs: Vec<OutputChange>,
+    /// Results of conditions and checks.
+    pub checks: Vec<CheckResult>,
+    /// What to do, and in which order.
+    pub graph: ExecutionGraph,
+    /// Which instances each resource has.
+    pub resource_keys: BTreeMap<AbsResource, PlannedKeys>,
+    /// Which instances each module call has.
+    pub call_keys: BTreeMap<(ModuleInstance, Arc<str>), PlannedKeys>,
+    /// The refreshed state, with the data sources that were read.
+    pub state: State,
+    /// Whether everything is planned.
+    pub complete: bool,
+}

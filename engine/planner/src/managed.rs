@@ -1,0 +1,318 @@
+//! Managed resources: each configured instance against its object in the refreshed state.
+
+use crate::conditions::{is_bad, judge};
+use crate::instance::{Subject, Wishes, plan_configured};
+use crate::prior::PriorObject;
+use crate::walk::{Walk, join, lock};
+use formwork_addresses::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance};
+use formwork_configuration::{IgnoreChanges, Module, ResourceBlock};
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_evaluation::{ModuleFunctions, Condition, Evaluator, Expansion, ModuleScope, Verdict, decode};
+use formwork_graph::{Node, Visit};
+use formwork_plan::CheckKind;
+use formwork_provider::{Provider, Reported, ValidateRequest};
+use formwork_provider_schema::{Ignored, Schema};
+use formwork_values::Value;
+use futures::StreamExt as _;
+use std::sync::Arc;
+
+/// What all instances of a block share.
+pub(crate) struct Shared<'w> {
+    pub module_instance: &'w ModuleInstance,
+    pub module: &'w Module,
+    pub block: &'w ResourceBlock,
+    pub expansion: &'w Expansion,
+    pub provider_config: AbsProviderConfig,
+    pub provider: Arc<dyn Provider>,
+    pub schema: Arc<Schema>,
+    pub dependencies: Vec<AbsResource>,
+    pub create_first: bool,
+}
+
+impl<'a> Walk<'a> {
+    /// What the instances of a block share, or what is missing.
+    pub(crate) fn shared<'w>(
+        &self,
+        node: Node,
+        module_instance: &'w ModuleInstance,
+        module: &'w Module,
+        block: &'w ResourceBlock,
+        expansion: &'w Expansion,
+    ) -> Result<Shared<'w>, Diagnostics> {
+        let evaluator = &self.input.evaluator;
+        let path = module_instance.path();
+        let resolved = evaluator.configuration().provider_of(&path, block);
+        let providers = &self.input.providers;
+        let Some(schema) = providers.schema_of(&resolved.config.provider, &block.address) else {
+            if providers.schemas(&resolved.config.provider).is_none() {
+                // That the provider is not there has been said once, for all its blocks.
+                return Err(Diagnostics::new());
+            }
+            let d = providers.unknown_type(&resolved.config.provider, &block.address);
+            return Err(d.at(block.type_range).into());
+        };
+        let Some(provider) = providers.configured(&resolved.config) else {
+            return Err(Diagnostics::new());
+        };
+        Ok(Shared {
+            module_instance,
+            module,
+            block,
+            expansion,
+            provider_config: resolved.config,
+            provider,
+            schema,
+            dependencies: self.dependencies(node),
+            create_first: self.create_first.get(node as usize).copied().unwrap_or(false),
+        })
+    }
+
+    pub(crate) async fn managed(
+        &self,
+        node: Node,
+        instance: &ModuleInstance,
+        module: &Module,
+        block: &ResourceBlock,
+        expansion: &Expansion,
+    ) -> Visit {
+        let shared = match self.shared(node, instance, module, block, expansion) {
+            Ok(s) => s,
+            Err(d) => {
+                let _ = self.say(d);
+                return Visit::Failed;
+            }
+        };
+        let shared = &shared;
+        let keys = expansion.keys();
+        let outcomes: Vec<Visit> = futures::stream::iter(keys)
+            .map(|key| async move {
+                if self.input.cancel.is_cancelled() {
+                    return Visit::Failed;
+                }
+                let (good, said) = self.managed_instance(shared, key).await;
+                let visit = self.say(said);
+                if good { visit } else { Visit::Failed }
+            })
+            .buffered(self.input.parallelism.max(1))
+            .collect()
+            .await;
+        if outcomes.contains(&Visit::Failed) { Visit::Failed } else { Visit::Done }
+    }
+
+    async fn managed_instance(&self, shared: &Shared<'_>, key: InstanceKey) -> (bool, Diagnostics) {
+        let evaluator = &self.input.evaluator;
+        let block = shared.block;
+        let address = block.address.in_module(shared.module_instance).instance(key.clone());
+        let functions = evaluator.functions(shared.module);
+        let scope = ModuleScope::new(
+            evaluator,
+            shared.module_instance,
+            evaluator.repetition(&block.address.in_module(shared.module_instance), &block.repetition, shared.expansion, &key),
+        );
+        let mut said = Diagnostics::new();
+        let (good, before) = self.preconditions(shared, &address, &scope, &functions).await;
+        said.append(before);
+        if !good {
+            return (false, said);
+        }
+        let (config, problems) = decode_config(evaluator, shared, &scope, &functions).await;
+        said.append(addressed(problems, &address));
+        if said.has_errors() {
+            return (false, said);
+        }
+        let plain = config.clone().unmark_deep().0;
+        let reported = shared
+            .provider
+            .validate_resource_config(ValidateRequest { kind: block.address.kind.to_string(), config: plain })
+            .await;
+        said.append(placed_in(reported, block, &address));
+        if said.has_errors() {
+            return (false, said);
+        }
+        let prior = match self.prior_of(shared, &address).await {
+            Ok(prior) => prior,
+            Err(d) => {
+                said.append(d);
+                return (false, said);
+            }
+        };
+        let (triggered, problems) = self.triggered(shared, &scope, &functions).await;
+        said.append(problems);
+        let lifecycle = &block.lifecycle;
+        let wishes = Wishes {
+            ignored: ignored(&lifecycle.ignore_changes),
+            replace: self.input.replace.contains(&address),
+            triggered,
+            create_before_destroy: shared.create_first,
+            prevent_destroy: lifecycle.prevent_destroy.then(|| lifecycle.range.unwrap_or(block.range)),
+        };
+        let subject = Subject {
+            address: &address,
+            previous_address: self.input.refreshed.moved_from.get(&address).cloned(),
+            provider_config: &shared.provider_config,
+            provider: &*shared.provider,
+            schema: &shared.schema,
+            dependencies: shared.dependencies.clone(),
+            range: Some(block.range),
+            importing: None,
+        };
+        let (change, problems) = plan_configured(&subject, prior.as_ref(), &config, &wishes).await;
+        said.append(problems);
+        let Some(change) = change else { return (false, said) };
+        let after = crate::walk::with_origin(&address, change.after.clone());
+        self.keep(change);
+        let (good, after_said) = self.postconditions(shared, &address, scope, &functions, after).await;
+        said.append(after_said);
+        (good, said)
+    }
+
+    /// The object in the refreshed state; read now if its provider could not be configured earlier.
+    async fn prior_of(
+        &self,
+        shared: &Shared<'_>,
+        address: &AbsResourceInstance,
+    ) -> Result<Option<PriorObject>, Diagnostics> {
+        let key = (address.clone(), None);
+        let Some(prior) = self.input.refreshed.objects.get(&key) else { return Ok(None) };
+        if !self.input.refreshed.unread.contains(&key)
+            || !self.input.providers.is_fully_configured(&shared.provider_config)
+        {
+            return Ok(Some(prior.clone()));
+        }
+        let request = crate::refresh::request_for(&address.resource.kind, prior);
+        let answer = shared.provider.read_resource(request).await;
+        let said = Reported::placed(answer.reported, address, Some(shared.block.range));
+        if said.has_errors() {
+            return Err(said);
+        }
+        if answer.new.is_null() {
+            return Ok(None);
+        }
+        let value = formwork_provider_schema::marked(
+            &shared.schema.block,
+            &answer.new,
+            &crate::prior::stored_marks(&prior.stored),
+        );
+        Ok(Some(PriorObject { value, private: answer.private, ..prior.clone() }))
+    }
+
+    pub(crate) async fn preconditions(
+        &self,
+        shared: &Shared<'_>,
+        address: &AbsResourceInstance,
+        scope: &ModuleScope<'_>,
+        functions: &ModuleFunctions<'_>,
+    ) -> (bool, Diagnostics) {
+        let rules = &shared.block.lifecycle.preconditions;
+        if rules.is_empty() {
+            return (true, Diagnostics::new());
+        }
+        let (verdicts, said) =
+            judge(&self.input.evaluator, rules, Condition::Precondition, scope, functions).await;
+        self.note(shared, address, &verdicts);
+        (!verdicts.iter().any(is_bad), addressed(said, address))
+    }
+
+    pub(crate) async fn postconditions(
+        &self,
+        shared: &Shared<'_>,
+        address: &AbsResourceInstance,
+        scope: ModuleScope<'_>,
+        functions: &ModuleFunctions<'_>,
+        object: Value,
+    ) -> (bool, Diagnostics) {
+        let rules = &shared.block.lifecycle.postconditions;
+        if rules.is_empty() {
+            return (true, Diagnostics::new());
+        }
+        let scope = scope.with_self(object);
+        let (verdicts, said) =
+            judge(&self.input.evaluator, rules, Condition::Postcondition, &scope, functions).await;
+        self.note(shared, address, &verdicts);
+        (!verdicts.iter().any(is_bad), addressed(said, address))
+    }
+
+    fn note(&self, shared: &Shared<'_>, address: &AbsResourceInstance, verdicts: &[Verdict]) {
+        let block = join(&shared.module_instance.path().to_string(), &shared.block.address.to_string());
+        self.results.add(CheckKind::Resource, &block, &address.to_string(), verdicts);
+    }
+
+    /// The instances of a refresh-only run keep what they are.
+    pub(crate) async fn visit_refresh_only(&self, node: Node) -> Visit {
+        let _ = lock(&self.changes).len();
+        let _ = node;
+        Visit::Done
+    }
+}
+
+/// The configuration of one instance by its type's schema.
+pub(crate) async fn decode_config(
+    evaluator: &Evaluator,
+    shared: &Shared<'_>,
+    scope: &ModuleScope<'_>,
+    functions: &ModuleFunctions<'_>,
+) -> (Value, Diagnostics) {
+    evaluator
+        .calls()
+        .settled(|reading| {
+            let value =
+                decode(&shared.block.body, &shared.schema.block, shared.block.open, scope, functions, reading);
+            reading.pending.extend(scope.take_pending());
+            value
+        })
+        .await
+}
+
+/// Diagnostics about an instance.
+pub(crate) fn addressed(mut diagnostics: Diagnostics, address: &AbsResourceInstance) -> Diagnostics {
+    diagnostics.default_address(address);
+    diagnostics
+}
+
+/// What a provider says about a configuration, at the argument that it names.
+pub(crate) fn placed_in(
+    reported: Vec<Reported>,
+    block: &ResourceBlock,
+    address: &AbsResourceInstance,
+) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    for r in reported {
+        let range = argument_range(block, &r.path).unwrap_or(block.range);
+        let d: Diagnostic = r.diagnostic.at_opt(Some(range)).about(address);
+        diagnostics.push(d);
+    }
+    diagnostics
+}
+
+/// Where the argument or block that a path begins with is written.
+fn argument_range(block: &ResourceBlock, path: &formwork_values::Path) -> Option<formwork_diagnostics::SourceRange> {
+    let mut body = block.body.clone();
+    let mut best = None;
+    let mut steps = path.steps().iter().peekable();
+    while let Some(step) = steps.next() {
+        let formwork_values::Step::Attribute(name) = step else { continue };
+        if let Some(a) = body.attribute(name) {
+            return Some(a.expression.range());
+        }
+        let index = match steps.peek() {
+            Some(formwork_values::Step::Index(key)) => {
+                key.as_number().and_then(formwork_values::Number::to_i64).and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
+            }
+            _ => 0,
+        };
+        let found = body.blocks_of(name).nth(index).or_else(|| body.blocks_of(name).next()).cloned();
+        let Some(found) = found else { break };
+        best = Some(found.header_range());
+        body = found.body;
+    }
+    best
+}
+
+/// `ignore_changes` in the words of the schema's rules.
+pub(crate) fn ignored(ignore: &IgnoreChanges) -> Ignored {
+    match ignore {
+        IgnoreChanges::Nothing => Ignored::Nothing,
+        IgnoreChanges::All => Ignored::All,
+        IgnoreChanges::Paths(paths) => Ignored::Paths(paths.iter().map(|(p, _)| p.clone()).collect()),
+    }
+}

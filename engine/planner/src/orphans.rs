@@ -1,0 +1,144 @@
+//! What only the state still knows: objects whose block, module, number or key is gone, and objects
+//! that a replacement has left behind. In a destroy run: everything.
+
+use crate::instance::{Subject, plan_deletion};
+use crate::providers::{configure_provider, objects_of_state};
+use crate::refresh::ObjectKey;
+use crate::walk::{Walk, lock};
+use formwork_addresses::{AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode};
+use formwork_diagnostics::{Diagnostics, SourceRange};
+use formwork_evaluation::Expansion;
+use formwork_graph::{Direction, Node, What};
+use formwork_plan::{ActionReason, PlanMode};
+use std::collections::BTreeSet;
+
+/// Plans the deletion of every object in the state that the walk has not planned.
+pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
+    let input = walk.input;
+    let planned: BTreeSet<AbsResourceInstance> = lock(&walk.index).keys().cloned().collect();
+    let moved_away = &input.refreshed.moved_from;
+    let _ = moved_away;
+    let orphans: Vec<&ObjectKey> = input
+        .refreshed
+        .objects
+        .keys()
+        .filter(|(address, deposed)| deposed.is_some() || !planned.contains(address))
+        .collect();
+    let mut said = Diagnostics::new();
+    for key in orphans {
+        let (address, deposed) = key;
+        let Some(prior) = input.refreshed.objects.get(key) else { continue };
+        let Some(config) = input.refreshed.state.provider(address).cloned() else { continue };
+        if input.providers.configured(&config).is_none() {
+            let (_, problems) = configure_provider(&input.evaluator, &input.providers, &config).await;
+            if problems.has_errors() {
+                said.append(problems);
+                continue;
+            }
+        }
+        let (Some(provider), Some(schema)) = (
+            input.providers.configured(&config),
+            input.providers.schema_of(&config.provider, &address.resource),
+        ) else {
+            continue;
+        };
+        let reason = match (input.mode, deposed) {
+            (PlanMode::Destroy, _) | (_, Some(_)) => None,
+            _ => Some(reason(walk, address)),
+        };
+        let prevent = if deposed.is_none() { prevent_destroy(walk, address) } else { None };
+        let subject = Subject {
+            address,
+            previous_address: None,
+            provider_config: &config,
+            provider: &*provider,
+            schema: &schema,
+            dependencies: prior.dependencies.clone(),
+            range: None,
+            importing: None,
+        };
+        let (change, problems) = plan_deletion(&subject, prior, reason, prevent).await;
+        said.append(problems);
+        if let Some(mut change) = change {
+            change.deposed = deposed.clone();
+            walk.keep(change);
+        }
+    }
+    let _ = walk.say(said);
+}
+
+/// Where the block of an instance says that it must not be destroyed.
+fn prevent_destroy(walk: &Walk<'_>, address: &AbsResourceInstance) -> Option<SourceRange> {
+    let module = walk.input.evaluator.configuration().module(&address.module_path())?;
+    let block = module.resource(&address.resource)?;
+    block.lifecycle.prevent_destroy.then(|| block.lifecycle.range.unwrap_or(block.range))
+}
+
+/// Why an instance is not configured any more.
+fn reason(walk: &Walk<'_>, address: &AbsResourceInstance) -> ActionReason {
+    let evaluator = &walk.input.evaluator;
+    let configuration = evaluator.configuration();
+    let mut parent = ModuleInstance::root();
+    for step in address.module.steps() {
+        let there = evaluator
+            .objects()
+            .call_expansion(&parent, &step.name)
+            .is_some_and(|e| e.has(&step.key));
+        if !there {
+            return ActionReason::DeleteBecauseNoModule;
+        }
+        parent = parent.child(&step.name, step.key.clone());
+    }
+    let Some(module) = configuration.module(&address.module_path()) else {
+        return ActionReason::DeleteBecauseNoModule;
+    };
+    if module.resource(&address.resource).is_none() {
+        return ActionReason::DeleteBecauseNoResourceConfig;
+    }
+    let expansion = evaluator.objects().expansion(&address.abs_resource()).unwrap_or_default();
+    match (&expansion, &address.key) {
+        (Expansion::Count(_), InstanceKey::Int(_)) => ActionReason::DeleteBecauseCountIndex,
+        (Expansion::ForEach(_) | Expansion::Keys(_), InstanceKey::Text(_)) => ActionReason::DeleteBecauseEachKey,
+        _ => ActionReason::DeleteBecauseWrongRepetition,
+    }
+}
+
+/// A destroy run evaluates only what providers are configured by, over the objects as they are; the
+/// rest of the configuration may be wrong without keeping anything from being destroyed.
+pub(crate) async fn prepare_destroy(walk: &mut Walk<'_>) {
+    let input = walk.input;
+    let state = &input.refreshed.state;
+    let from_state = objects_of_state(state, &input.providers).await;
+    let objects = input.evaluator.objects();
+    for (resource, kept) in state.resources() {
+        if let Some(e) = from_state.expansion(resource) {
+            objects.set_expansion(resource, e);
+        }
+        for key in kept.instances.keys() {
+            let address = resource.instance(key.clone());
+            if let Some(value) = from_state.object(&address) {
+                objects.set(&address, value);
+            }
+        }
+    }
+    let graph = &input.graph;
+    let used: BTreeSet<_> = state
+        .resources()
+        .filter(|(a, _)| a.resource.mode == ResourceMode::Managed)
+        .map(|(_, r)| r.provider.clone())
+        .collect();
+    let seeds: Vec<Node> = used
+        .iter()
+        .filter_map(|c| graph.find(&c.module, What::Provider { provider: c.provider.clone(), alias: c.alias.clone() }))
+        .collect();
+    let needed = graph.dag().closure(seeds, Direction::Dependencies);
+    for node in graph.order().to_vec() {
+        if !needed.get(node as usize).copied().unwrap_or(false) {
+            continue;
+        }
+        let Some(n) = graph.get(node) else { continue };
+        if !matches!(n.what, What::Resource(_) | What::Check(_)) {
+            walk.visit_for_destroy(node).await;
+        }
+    }
+}

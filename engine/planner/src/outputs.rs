@@ -1,0 +1,37 @@
+//! Outputs of the root module: what they were and what they will be.
+
+use crate::walk::Walk;
+use formwork_addresses::ModuleInstance;
+use formwork_plan::{OutputChange, PlanMode};
+use std::collections::BTreeSet;
+
+/// The change of every output that is configured or in the state, by name.
+pub(crate) fn changes(walk: &Walk<'_>) -> Vec<OutputChange> {
+    let input = walk.input;
+    let state = &input.refreshed.state;
+    let root = ModuleInstance::root();
+    let module = input.evaluator.configuration().root();
+    let destroy = input.mode == PlanMode::Destroy;
+    let mut names: BTreeSet<String> = state.outputs().map(|(n, _)| n.to_owned()).collect();
+    if let Some(m) = module
+        && !destroy
+    {
+        names.extend(m.outputs.keys().map(ToString::to_string));
+    }
+    names
+        .into_iter()
+        .map(|name| {
+            let block = module.and_then(|m| m.outputs.get(name.as_str()));
+            let stored = state.output(&name);
+            let before = stored.and_then(|o| o.to_value());
+            let configured = block.filter(|b| !destroy && !b.ephemeral);
+            let mut after = configured.map(|_| input.evaluator.output(&root, &name).value.clone());
+            // Null is no output: Terraform keeps none of that value either.
+            if after.as_ref().is_some_and(|v| v.is_null() && v.is_known()) {
+                after = None;
+            }
+            let sensitive = configured.is_some_and(|b| b.sensitive) || (configured.is_none() && stored.is_some_and(|o| o.sensitive));
+            OutputChange { name, before, after, sensitive }
+        })
+        .collect()
+}

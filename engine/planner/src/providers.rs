@@ -1,0 +1,206 @@
+//! Configuring providers by what is known.
+
+use crate::prior::decode_managed;
+use formwork_addresses::{
+    AbsProviderConfig, AbsResource, InstanceKey, LocalProviderConfig, ModuleInstance, ResourceMode,
+};
+use formwork_configuration::ProviderConfig;
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_evaluation::{Evaluator, Expansion, Objects, decode};
+use formwork_provider::{Providers, Reported};
+use formwork_state::State;
+use formwork_values::{Value, value_from_json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The block that a provider configuration stands in, if there is one.
+fn block_of<'e>(evaluator: &'e Evaluator, config: &AbsProviderConfig) -> Option<&'e ProviderConfig> {
+    let module = evaluator.configuration().module(&config.module)?;
+    let local = module.local_name_of(&config.provider);
+    module
+        .providers
+        .get(&LocalProviderConfig { name: local, alias: config.alias.clone() })
+}
+
+/// Evaluates a provider's configuration and configures it. The answer says whether all of it was
+/// known; with errors it is not configured.
+pub async fn configure_provider(
+    evaluator: &Evaluator,
+    providers: &Providers,
+    config: &AbsProviderConfig,
+) -> (bool, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let Some(schemas) = providers.schemas(&config.provider) else {
+        // That it could not be launched has been said.
+        return (false, diagnostics);
+    };
+    let schema = schemas.provider_config();
+    let block = block_of(evaluator, config);
+    let range = block.map(|b| b.range);
+    let value = match block {
+        None if config.alias.is_some() || !config.module.is_root() => {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Provider configuration not present",
+                    format!(
+                        "{config} is not configured any more, but objects in the state were made with \
+                         it. Bring its provider block back until those objects are gone."
+                    ),
+                )
+                .about(config),
+            );
+            return (false, diagnostics);
+        }
+        None => schema.block.empty_value(),
+        Some(block) => {
+            let instance = config.module.unkeyed_instance();
+            let Some(module) = evaluator.module(&instance) else { return (false, diagnostics) };
+            let functions = evaluator.functions(module);
+            let (value, said) = evaluator
+                .calls()
+                .settled(|reading| {
+                    let scope = evaluator.scope(&instance);
+                    let value = decode(&block.body, &schema.block, block.open, &scope, &functions, reading);
+                    reading.pending.extend(scope.take_pending());
+                    value
+                })
+                .await;
+            diagnostics.append(said);
+            value
+        }
+    };
+    if diagnostics.has_errors() {
+        return (false, diagnostics);
+    }
+    let plain = value.unmark_deep().0;
+    if let Some(provider) = providers.unconfigured(&config.provider) {
+        let reported = provider.validate_provider_config(&plain).await;
+        let failed = reported.iter().any(Reported::is_error);
+        place(reported, config, range, &mut diagnostics);
+        if failed {
+            return (false, diagnostics);
+        }
+    }
+    let known = plain.is_wholly_known();
+    match providers.configure(config, plain).await {
+        Ok(reported) => place(reported, config, range, &mut diagnostics),
+        Err(d) => diagnostics.append(d),
+    }
+    (known, diagnostics)
+}
+
+fn place(
+    reported: Vec<Reported>,
+    config: &AbsProviderConfig,
+    range: Option<formwork_diagnostics::SourceRange>,
+    diagnostics: &mut Diagnostics,
+) {
+    for r in reported {
+        diagnostics.push(r.diagnostic.at_opt(range).about(config));
+    }
+}
+
+/// Puts what the state knows into an evaluator's objects: instances, values and module instances.
+pub async fn objects_of_state(state: &State, providers: &Providers) -> Objects {
+    let objects = Objects::new();
+    let mut calls: BTreeMap<(ModuleInstance, Arc<str>), BTreeSet<InstanceKey>> = BTreeMap::new();
+    for (resource, kept) in state.resources() {
+        let keys: BTreeSet<InstanceKey> = kept.instances.keys().cloned().collect();
+        objects.set_expansion(resource, expansion_of(&keys));
+        let mut parent = ModuleInstance::root();
+        for step in resource.module.steps() {
+            calls.entry((parent.clone(), step.name.clone())).or_default().insert(step.key.clone());
+            parent = parent.child(&step.name, step.key.clone());
+        }
+        for (key, instance) in &kept.instances {
+            let Some(object) = &instance.current else { continue };
+            let address = resource.instance(key.clone());
+            let value = match resource.resource.mode {
+                ResourceMode::Managed => decode_managed(providers, &kept.provider, &address, object)
+                    .await
+                    .ok()
+                    .map(|(prior, _)| prior.value),
+                _ => data_value(providers, &kept.provider, resource, object),
+            };
+            if let Some(value) = value {
+                objects.set(&address, value);
+            }
+        }
+    }
+    for ((module, name), keys) in calls {
+        objects.set_call(&module, &name, expansion_of(&keys));
+    }
+    objects
+}
+
+/// A data source as the state has it; nothing if its schema has changed since.
+pub(crate) fn data_value(
+    providers: &Providers,
+    config: &AbsProviderConfig,
+    resource: &AbsResource,
+    object: &formwork_state::ResourceInstanceObject,
+) -> Option<Value> {
+    let schema = providers.schema_of(&config.provider, &resource.resource)?;
+    let json = object.attributes_json()?;
+    let value = value_from_json(json.get().as_bytes(), &schema.ty()).ok()?;
+    Some(formwork_provider_schema::marked(&schema.block, &value, &crate::prior::stored_marks(object)))
+}
+
+fn expansion_of(keys: &BTreeSet<InstanceKey>) -> Expansion {
+    let count = keys.iter().filter_map(|k| if let InstanceKey::Int(n) = k { u64::try_from(*n).ok() } else { None });
+    match keys.iter().next_back() {
+        None => Expansion::Unknown,
+        Some(InstanceKey::None) => Expansion::Single,
+        Some(InstanceKey::Int(_)) => Expansion::Count(count.max().map_or(0, |n| n + 1)),
+        Some(InstanceKey::Text(_)) => Expansion::ForEach(Arc::new(
+            keys.iter()
+                .filter_map(|k| if let InstanceKey::Text(t) = k { Some((t.clone(), Value::dynamic())) } else { None })
+                .collect(),
+        )),
+    }
+}
+
+/// Configures the providers of everything in the state by what the state itself knows, for the
+/// refresh stage. What cannot be configured yet is left alone without a word: the planning walk says
+/// what is wrong, if something is.
+pub async fn configure_from_state(evaluator: &Evaluator, providers: &Providers, state: &State) {
+    let mut configs: Vec<&AbsProviderConfig> = state.resources().map(|(_, r)| &r.provider).collect();
+    configs.sort();
+    configs.dedup();
+    for config in configs {
+        let _ = configure_if_known(evaluator, providers, config).await;
+    }
+}
+
+async fn configure_if_known(
+    evaluator: &Evaluator,
+    providers: &Providers,
+    config: &AbsProviderConfig,
+) -> Option<()> {
+    let schema = providers.schemas(&config.provider)?.provider_config();
+    let value = match block_of(evaluator, config) {
+        None => schema.block.empty_value(),
+        Some(block) => {
+            let instance = config.module.unkeyed_instance();
+            let functions = evaluator.functions(evaluator.module(&instance)?);
+            let (value, said) = evaluator
+                .calls()
+                .settled(|reading| {
+                    let scope = evaluator.scope(&instance);
+                    let value = decode(&block.body, &schema.block, block.open, &scope, &functions, reading);
+                    reading.pending.extend(scope.take_pending());
+                    value
+                })
+                .await;
+            if said.has_errors() {
+                return None;
+            }
+            value
+        }
+    };
+    let plain = value.unmark_deep().0;
+    if plain.is_wholly_known() {
+        let _ = providers.configure(config, plain).await;
+    }
+    Some(())
+}

@@ -1,0 +1,466 @@
+//! The planning walk: every block of the configuration, in dependency order.
+
+use crate::conditions::{Results, is_bad, judge};
+use crate::input::{PlanInput, Planned};
+use crate::execution::{self, Further, References};
+use crate::providers::configure_provider;
+use crate::{orphans, outputs};
+use formwork_addresses::{
+    AbsProviderConfig, AbsResource, AbsResourceInstance, ModuleInstance, Resource, ResourceMode,
+};
+use formwork_configuration::{Module, ResourceBlock};
+use formwork_diagnostics::Diagnostics;
+use formwork_evaluation::{Condition, Expansion, Repeated, Verdict, expand};
+use formwork_graph::{Node, Visit, What, walk};
+use formwork_plan::{
+    Action, CheckKind, PlanMode, PlannedKeys, ResourceInstanceChange,
+};
+use formwork_state::State;
+use formwork_values::{Origin, Path, Value};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Locks, whatever happened to others who held it: what is inside is whole at every moment.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A walk under way.
+pub(crate) struct Walk<'a> {
+    pub input: &'a PlanInput,
+    pub changes: Mutex<Vec<ResourceInstanceChange>>,
+    /// Where in `changes` the change of an instance's current object is.
+    pub index: Mutex<HashMap<AbsResourceInstance, usize>>,
+    pub diagnostics: Mutex<Diagnostics>,
+    pub results: Results,
+    pub resource_keys: Mutex<BTreeMap<AbsResource, PlannedKeys>>,
+    pub call_keys: Mutex<BTreeMap<(ModuleInstance, Arc<str>), PlannedKeys>>,
+    /// Data sources that were read.
+    pub data: Mutex<State>,
+    pub unknown_providers: Mutex<BTreeSet<AbsProviderConfig>>,
+    /// Checks that only apply can decide.
+    pub open_checks: Mutex<BTreeSet<String>>,
+    /// By node: created before the former object is destroyed.
+    pub create_first: Vec<bool>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(input: &'a PlanInput) -> Self {
+        let create_first = input.graph.create_before_destroy(input.evaluator.configuration());
+        Self {
+            input,
+            changes: Mutex::default(),
+            index: Mutex::default(),
+            diagnostics: Mutex::default(),
+            results: Results::default(),
+            resource_keys: Mutex::default(),
+            call_keys: Mutex::default(),
+            data: Mutex::default(),
+            unknown_providers: Mutex::default(),
+            open_checks: Mutex::default(),
+            create_first,
+        }
+    }
+
+    pub fn say(&self, diagnostics: Diagnostics) -> Visit {
+        let failed = diagnostics.has_errors();
+        lock(&self.diagnostics).append(diagnostics);
+        if failed { Visit::Failed } else { Visit::Done }
+    }
+
+    /// Keeps a change, and lets references see what the object will be.
+    pub fn keep(&self, change: ResourceInstanceChange) {
+        let address = change.address.clone();
+        if change.deposed.is_none() && !change.after.is_null() {
+            self.input.evaluator.objects().set(&address, with_origin(&address, change.after.clone()));
+        }
+        let mut changes = lock(&self.changes);
+        if change.deposed.is_none() {
+            lock(&self.index).insert(address, changes.len());
+        }
+        changes.push(change);
+    }
+
+    /// The nearest managed resources of a node, as state keeps them.
+    pub fn dependencies(&self, node: Node) -> Vec<AbsResource> {
+        let graph = &self.input.graph;
+        let mut found = BTreeSet::new();
+        let mut open = vec![node];
+        let mut seen = BTreeSet::new();
+        while let Some(node) = open.pop() {
+            for near in graph.nearest_resources(node) {
+                if !seen.insert(near) {
+                    continue;
+                }
+                let Some(n) = graph.get(near) else { continue };
+                if let What::Resource(resource) = &n.what {
+                    if resource.mode == ResourceMode::Managed {
+                        found.insert(resource.in_module(&n.module.unkeyed_instance()));
+                    } else {
+                        open.push(near);
+                    }
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    async fn visit(&self, node: Node) -> Visit {
+        let Some(n) = self.input.graph.get(node) else { return Visit::Done };
+        let path = &n.module;
+        let evaluator = &self.input.evaluator;
+        let Some(module) = evaluator.configuration().module(path) else { return Visit::Done };
+        match &n.what {
+            What::ModuleCall(name) => self.module_call(path, module, name).await,
+            What::Variable(name) => {
+                let mut visit = Visit::Done;
+                for instance in evaluator.module_instances(path) {
+                    let memo = evaluator.prepare_variable(&instance, name).await;
+                    let mut said = memo.take_diagnostics();
+                    if !memo.has_errors() {
+                        said.append(self.validations(&instance, module, name).await);
+                    }
+                    if self.say(said) == Visit::Failed {
+                        visit = Visit::Failed;
+                    }
+                }
+                visit
+            }
+            What::Local(name) => {
+                let mut said = Diagnostics::new();
+                for instance in evaluator.module_instances(path) {
+                    said.append(evaluator.prepare_local(&instance, name).await.take_diagnostics());
+                }
+                self.say(said)
+            }
+            What::Output(name) => self.output(path, module, name).await,
+            What::Provider { provider, alias } => {
+                let config = AbsProviderConfig {
+                    module: path.clone(),
+                    provider: provider.clone(),
+                    alias: alias.clone(),
+                };
+                let (known, said) = configure_provider(evaluator, &self.input.providers, &config).await;
+                if !known {
+                    lock(&self.unknown_providers).insert(config);
+                }
+                self.say(said)
+            }
+            What::Resource(resource) => self.resource(node, path, module, resource).await,
+            What::Check(name) => self.check(path, module, name).await,
+            What::ModuleDone(_) => Visit::Done,
+        }
+    }
+
+    /// The same, for what a destroy run needs to configure its providers.
+    pub(crate) async fn visit_for_destroy(&self, node: Node) {
+        let _ = self.visit(node).await;
+    }
+
+    async fn module_call(&self, path: &formwork_addresses::ModulePath, module: &Module, name: &Arc<str>) -> Visit {
+        let evaluator = &self.input.evaluator;
+        let Some(call) = module.calls.get(name) else { return Visit::Done };
+        let mut visit = Visit::Done;
+        for instance in evaluator.module_instances(path) {
+            let functions = evaluator.functions(module);
+            let (repeated, mut said) = evaluator
+                .calls()
+                .settled(|reading| expand(&call.repetition, &evaluator.scope(&instance), &functions, reading))
+                .await;
+            let expansion = match repeated {
+                Repeated::Known(e) => e,
+                Repeated::Unknown(d) => {
+                    said.push((*d).about(format!("module.{name}")));
+                    Expansion::Unknown
+                }
+                Repeated::Failed => Expansion::Unknown,
+            };
+            if let Some(keys) = planned_keys(&expansion) {
+                lock(&self.call_keys).insert((instance.clone(), name.clone()), keys);
+            }
+            evaluator.objects().set_call(&instance, name, expansion);
+            if self.say(said) == Visit::Failed {
+                visit = Visit::Failed;
+            }
+        }
+        visit
+    }
+
+    async fn validations(&self, instance: &ModuleInstance, module: &Module, name: &Arc<str>) -> Diagnostics {
+        let Some(variable) = module.variables.get(name) else { return Diagnostics::new() };
+        if variable.validations.is_empty() {
+            return Diagnostics::new();
+        }
+        let evaluator = &self.input.evaluator;
+        let block = join(&instance.path().to_string(), &format!("var.{name}"));
+        self.results.declare(CheckKind::Variable, &block);
+        let functions = evaluator.functions(module);
+        let scope = evaluator.scope(instance);
+        let (verdicts, said) =
+            judge(evaluator, &variable.validations, Condition::Validation, &scope, &functions).await;
+        let address = join(&instance.to_string(), &format!("var.{name}"));
+        self.results.add(CheckKind::Variable, &block, &address, &verdicts);
+        said
+    }
+
+    async fn output(&self, path: &formwork_addresses::ModulePath, module: &Module, name: &Arc<str>) -> Visit {
+        let evaluator = &self.input.evaluator;
+        let Some(output) = module.outputs.get(name) else { return Visit::Done };
+        let block = join(&path.to_string(), &format!("output.{name}"));
+        if !output.preconditions.is_empty() {
+            self.results.declare(CheckKind::Output, &block);
+        }
+        let mut all = Diagnostics::new();
+        for instance in evaluator.module_instances(path) {
+            let functions = evaluator.functions(module);
+            let scope = evaluator.scope(&instance);
+            let (verdicts, said) =
+                judge(evaluator, &output.preconditions, Condition::Output, &scope, &functions).await;
+            all.append(said);
+            if !output.preconditions.is_empty() {
+                let address = join(&instance.to_string(), &format!("output.{name}"));
+                self.results.add(CheckKind::Output, &block, &address, &verdicts);
+                if verdicts.contains(&Verdict::Unknown) {
+                    lock(&self.open_checks).insert(address);
+                }
+            }
+            if verdicts.iter().any(is_bad) {
+                continue;
+            }
+            all.append(evaluator.prepare_output(&instance, name).await.take_diagnostics());
+        }
+        self.say(all)
+    }
+
+    async fn check(&self, path: &formwork_addresses::ModulePath, module: &Module, name: &Arc<str>) -> Visit {
+        let evaluator = &self.input.evaluator;
+        let Some(check) = module.checks.get(name) else { return Visit::Done };
+        let block = join(&path.to_string(), &format!("check.{name}"));
+        self.results.declare(CheckKind::Check, &block);
+        for instance in evaluator.module_instances(path) {
+            let functions = evaluator.functions(module);
+            let scope = evaluator.scope(&instance);
+            let (verdicts, said) =
+                judge(evaluator, &check.asserts, Condition::Assertion, &scope, &functions).await;
+            let address = join(&instance.to_string(), &format!("check.{name}"));
+            self.results.add(CheckKind::Check, &block, &address, &verdicts);
+            if verdicts.contains(&Verdict::Unknown) {
+                lock(&self.open_checks).insert(address);
+            }
+            // An assertion never fails a run, not even one that cannot be evaluated.
+            let mut softened = Diagnostics::new();
+            for mut d in said {
+                d.severity = formwork_diagnostics::Severity::Warning;
+                softened.push(d);
+            }
+            let _ = self.say(softened);
+        }
+        Visit::Done
+    }
+
+    async fn resource(
+        &self,
+        node: Node,
+        path: &formwork_addresses::ModulePath,
+        module: &Module,
+        resource: &Resource,
+    ) -> Visit {
+        let Some(block) = module.resource(resource) else { return Visit::Done };
+        let evaluator = &self.input.evaluator;
+        let mut visit = Visit::Done;
+        if !block.lifecycle.preconditions.is_empty() || !block.lifecycle.postconditions.is_empty() {
+            self.results.declare(CheckKind::Resource, &join(&path.to_string(), &resource.to_string()));
+        }
+        for instance in evaluator.module_instances(path) {
+            let Some(expansion) = self.expand_resource(&instance, module, block).await else {
+                visit = Visit::Failed;
+                continue;
+            };
+            let done = match resource.mode {
+                ResourceMode::Managed => self.managed(node, &instance, module, block, &expansion).await,
+                ResourceMode::Data => self.data_sources(node, &instance, module, block, &expansion).await,
+                ResourceMode::Ephemeral => {
+                    let d = formwork_diagnostics::Diagnostic::error(
+                        "Not served yet",
+                        "This version of Formwork does not open ephemeral resources yet, and will not go on as if the block were not there.",
+                    )
+                    .at(block.range);
+                    self.say(d.into())
+                }
+            };
+            if done == Visit::Failed {
+                visit = Visit::Failed;
+            }
+        }
+        visit
+    }
+
+    async fn expand_resource(&self, instance: &ModuleInstance, module: &Module, block: &ResourceBlock) -> Option<Expansion> {
+        let evaluator = &self.input.evaluator;
+        let functions = evaluator.functions(module);
+        let (repeated, mut said) = evaluator
+            .calls()
+            .settled(|reading| expand(&block.repetition, &evaluator.scope(instance), &functions, reading))
+            .await;
+        let address = block.address.in_module(instance);
+        let expansion = match repeated {
+            Repeated::Known(e) => Some(e),
+            Repeated::Unknown(d) => {
+                said.push((*d).about(&address));
+                None
+            }
+            Repeated::Failed => None,
+        };
+        let _ = self.say(said);
+        evaluator.objects().set_expansion(&address, expansion.clone().unwrap_or(Expansion::Unknown));
+        if let Some(keys) = expansion.as_ref().and_then(planned_keys) {
+            lock(&self.resource_keys).insert(address, keys);
+        }
+        expansion
+    }
+}
+
+/// The value as references see it: what is unknown in it says where it comes from.
+pub(crate) fn with_origin(address: &AbsResourceInstance, value: Value) -> Value {
+    if value.is_wholly_known() {
+        return value;
+    }
+    let origin = Arc::new(Origin { address: Arc::new(address.clone()), path: Path::ROOT });
+    value.with_origin(&origin)
+}
+
+/// The keys of an expansion, as a plan keeps them.
+fn planned_keys(expansion: &Expansion) -> Option<PlannedKeys> {
+    match expansion {
+        Expansion::Single => Some(PlannedKeys::Single),
+        Expansion::Count(n) => Some(PlannedKeys::Count(*n)),
+        Expansion::ForEach(map) => Some(PlannedKeys::Keys(map.keys().cloned().collect())),
+        Expansion::Keys(keys) => Some(PlannedKeys::Keys(keys.iter().cloned().collect())),
+        Expansion::Unknown => None,
+    }
+}
+
+/// `module.path` and a name within it.
+pub(crate) fn join(module: &str, name: &str) -> String {
+    if module.is_empty() { name.to_owned() } else { format!("{module}.{name}") }
+}
+
+/// Plans.
+pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
+    let mut walk_ = Walk::new(&input);
+    let graph = &input.graph;
+    let mut said = Diagnostics::new();
+    match input.mode {
+        PlanMode::Normal => {
+            said.append(graph.self_references());
+            if !said.has_errors() {
+                walk(graph.dag(), input.parallelism, &input.cancel, |node| walk_.visit(node)).await;
+            }
+        }
+        PlanMode::Destroy => orphans::prepare_destroy(&mut walk_).await,
+        PlanMode::RefreshOnly => {
+            walk(graph.dag(), input.parallelism, &input.cancel, |node| walk_.visit_refresh_only(node)).await;
+        }
+    }
+    let failed = lock(&walk_.diagnostics).has_errors() || said.has_errors();
+    let cancelled = input.cancel.is_cancelled();
+    if !failed && !cancelled && input.mode != PlanMode::RefreshOnly {
+        orphans::plan_orphans(&walk_).await;
+    }
+    let mut planned = Planned {
+        drift: input.refreshed.drift.clone(),
+        outputs: outputs::changes(&walk_),
+        checks: walk_.results.take(),
+        state: state_with_data(&walk_),
+        complete: !failed && !cancelled,
+        ..Planned::default()
+    };
+    said.append(std::mem::take(&mut *lock(&walk_.diagnostics)));
+    planned.resource_keys = std::mem::take(&mut *lock(&walk_.resource_keys));
+    planned.call_keys = std::mem::take(&mut *lock(&walk_.call_keys));
+    planned.changes = std::mem::take(&mut *lock(&walk_.changes));
+    planned.changes.sort_by(|a, b| (&a.address, &a.deposed).cmp(&(&b.address, &b.deposed)));
+    if cancelled {
+        said.push(formwork_diagnostics::Diagnostic::error(
+            "Planning was interrupted",
+            "The plan is not complete, so it cannot be applied. Nothing was changed.",
+        ));
+    }
+    if !said.has_errors() {
+        let further = Further {
+            outputs: planned.outputs.iter().filter(|o| o.action() != Action::NoOp).map(|o| o.name.clone()).collect(),
+            checks: lock(&walk_.open_checks).iter().cloned().collect(),
+            unknown_providers: lock(&walk_.unknown_providers).clone(),
+        };
+        let prior: Vec<Vec<AbsResource>> = planned
+            .changes
+            .iter()
+            .map(|c| {
+                let key = (c.previous_address.clone().unwrap_or_else(|| c.address.clone()), c.deposed.clone());
+                input.refreshed.objects.get(&key).map(|p| p.dependencies.clone()).unwrap_or_default()
+            })
+            .collect();
+        planned.graph = execution::build(&planned.changes, &prior, &references(&input), &further);
+    }
+    (planned, said)
+}
+
+/// The refreshed state, with the data sources of this plan instead of those of former runs.
+fn state_with_data(walk: &Walk<'_>) -> State {
+    let mut state = walk.input.refreshed.state.clone();
+    if walk.input.mode != PlanMode::Normal {
+        return state;
+    }
+    let old: Vec<AbsResource> = state
+        .resources()
+        .filter(|(a, _)| a.resource.mode == ResourceMode::Data)
+        .map(|(a, _)| a.clone())
+        .collect();
+    for address in old {
+        state.remove_resource(&address);
+    }
+    for (address, resource) in lock(&walk.data).resources() {
+        state.set_resource(address.clone(), resource.clone());
+    }
+    state
+}
+
+/// What refers to what, as far as resources go.
+fn references(input: &PlanInput) -> References {
+    let graph = &input.graph;
+    let block = |node: Node| -> Option<execution::BlockAddress> {
+        let n = graph.get(node)?;
+        match &n.what {
+            What::Resource(r) => Some((n.module.clone(), r.clone())),
+            _ => None,
+        }
+    };
+    let mut references = References::default();
+    for (node, n) in (0u32..).zip(graph.nodes()) {
+        let nearest = || graph.nearest_resources(node).into_iter().filter_map(block).collect::<BTreeSet<_>>();
+        match &n.what {
+            What::Resource(r) => {
+                references.resources.insert((n.module.clone(), r.clone()), nearest());
+            }
+            What::Provider { provider, alias } => {
+                let config = AbsProviderConfig {
+                    module: n.module.clone(),
+                    provider: provider.clone(),
+                    alias: alias.clone(),
+                };
+                references.providers.insert(config, nearest());
+            }
+            What::Output(name) if n.module.is_root() => {
+                references.outputs.insert(name.to_string(), nearest());
+            }
+            What::Output(name) => {
+                references.checks.insert(join(&n.module.to_string(), &format!("output.{name}")), nearest());
+            }
+            What::Check(name) => {
+                references.checks.insert(join(&n.module.to_string(), &format!("check.{name}")), nearest());
+            }
+            _ => {}
+        }
+    }
+    references
+}
