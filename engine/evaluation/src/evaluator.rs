@@ -162,11 +162,19 @@ impl Evaluator {
     }
 
     /// The repetition data of one instance of a module call.
-    fn call_repetition(&self, parent: &ModuleInstance, call: &ModuleCall, key: &InstanceKey) -> RepetitionData {
+    fn call_repetition(
+        &self,
+        parent: &ModuleInstance,
+        call: &ModuleCall,
+        key: &InstanceKey,
+    ) -> RepetitionData {
         if self.setting.validating && call.repetition.is_repeated() {
             return RepetitionData::unknown();
         }
-        let expansion = self.objects.call_expansion(parent, &call.name).unwrap_or_default();
+        let expansion = self
+            .objects
+            .call_expansion(parent, &call.name)
+            .unwrap_or_default();
         let expansion = match expansion {
             Expansion::Keys(_) => {
                 let now = self.expand_again(parent, &call.repetition, &expansion);
@@ -182,8 +190,15 @@ impl Evaluator {
 
     /// Evaluates for_each again where a plan has kept its keys only. Its values count if the keys are
     /// still those of the plan; nothing else may come of it.
-    fn expand_again(&self, module: &ModuleInstance, repetition: &Repetition, planned: &Expansion) -> Expansion {
-        let Some(m) = self.module(module) else { return planned.clone() };
+    fn expand_again(
+        &self,
+        module: &ModuleInstance,
+        repetition: &Repetition,
+        planned: &Expansion,
+    ) -> Expansion {
+        let Some(m) = self.module(module) else {
+            return planned.clone();
+        };
         let functions = self.functions(m);
         let mut reading = Reading::new();
         let scope = self.scope(module);
@@ -473,9 +488,10 @@ impl Evaluator {
 /// What `count.index`, `each.key` and `each.value` are for one instance.
 fn data_of(expansion: &Expansion, key: &InstanceKey) -> RepetitionData {
     match (expansion, key) {
-        (_, InstanceKey::Int(n)) => {
-            RepetitionData { count_index: Some(Value::int(*n)), ..RepetitionData::default() }
-        }
+        (_, InstanceKey::Int(n)) => RepetitionData {
+            count_index: Some(Value::int(*n)),
+            ..RepetitionData::default()
+        },
         (Expansion::ForEach(map), InstanceKey::Text(k)) => RepetitionData {
             each_key: Some(Value::shared_string(k.clone())),
             each_value: Some(map.get(k).cloned().unwrap_or_else(Value::dynamic)),

@@ -185,9 +185,10 @@ impl Objects {
                 map.keys()
                     .map(|k| (k.clone(), one(&InstanceKey::Text(k.clone())))),
             ),
-            Expansion::Keys(keys) => {
-                Value::object(keys.iter().map(|k| (k.clone(), one(&InstanceKey::Text(k.clone())))))
-            }
+            Expansion::Keys(keys) => Value::object(
+                keys.iter()
+                    .map(|k| (k.clone(), one(&InstanceKey::Text(k.clone())))),
+            ),
             Expansion::Unknown => Value::unknown(Type::Dynamic),
         };
         entry.whole = Some(value.clone());

@@ -14,9 +14,7 @@ pub fn computed_key(expression: &Expression) -> Option<(Expression, Vec<Referenc
                 .iter()
                 .map_while(|s| match s {
                     Step::Attribute { name, .. } => Some(ReferenceStep::Attribute(name.clone())),
-                    Step::Index { key, .. } => {
-                        instance_key(key).map(ReferenceStep::Index)
-                    }
+                    Step::Index { key, .. } => instance_key(key).map(ReferenceStep::Index),
                 })
                 .collect();
             Some((key, after))

@@ -2,7 +2,7 @@
 
 use formwork_configuration::CheckRule;
 use formwork_diagnostics::Diagnostics;
-use formwork_evaluation::{ModuleFunctions, Condition, Evaluator, ModuleScope, Verdict, check};
+use formwork_evaluation::{Condition, Evaluator, ModuleFunctions, ModuleScope, Verdict, check};
 use formwork_plan::{CheckKind, CheckObject, CheckResult, CheckStatus};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -49,7 +49,9 @@ impl Results {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *all)
             .into_iter()
-            .map(|((kind, block), objects)| CheckResult::of(kind, block, objects.into_values().collect()))
+            .map(|((kind, block), objects)| {
+                CheckResult::of(kind, block, objects.into_values().collect())
+            })
             .collect()
     }
 }
@@ -65,8 +67,10 @@ pub(crate) async fn judge(
     let mut verdicts = Vec::with_capacity(rules.len());
     let mut diagnostics = Diagnostics::new();
     for rule in rules {
-        let (verdict, said) =
-            evaluator.calls().settled(|reading| check(rule, kind, scope, functions, reading)).await;
+        let (verdict, said) = evaluator
+            .calls()
+            .settled(|reading| check(rule, kind, scope, functions, reading))
+            .await;
         diagnostics.append(said);
         verdicts.push(verdict);
     }

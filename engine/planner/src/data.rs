@@ -42,7 +42,11 @@ impl<'a> Walk<'a> {
             .buffered(self.input.parallelism.max(1))
             .collect()
             .await;
-        if outcomes.contains(&Visit::Failed) { Visit::Failed } else { Visit::Done }
+        if outcomes.contains(&Visit::Failed) {
+            Visit::Failed
+        } else {
+            Visit::Done
+        }
     }
 
     /// Whether something that the block names in depends_on is about to change.
@@ -51,29 +55,44 @@ impl<'a> Walk<'a> {
             return false;
         }
         let graph = &self.input.graph;
-        let Some(n) = graph.get(node) else { return false };
-        let named = block.depends_on.iter().filter_map(|d| match &d.reference.subject {
-            Subject::Resource(r) => graph.resource(&n.module, r),
-            Subject::ResourceInstance(i) => graph.resource(&n.module, &i.resource),
-            Subject::ModuleCall(name)
-            | Subject::ModuleCallInstance(name, _)
-            | Subject::ModuleCallOutput(name, ..) => {
-                graph.find(&n.module, What::ModuleDone(name.clone()))
-            }
-            _ => None,
-        });
-        let reached = graph.dag().closure(named, formwork_graph::Direction::Dependencies);
+        let Some(n) = graph.get(node) else {
+            return false;
+        };
+        let named = block
+            .depends_on
+            .iter()
+            .filter_map(|d| match &d.reference.subject {
+                Subject::Resource(r) => graph.resource(&n.module, r),
+                Subject::ResourceInstance(i) => graph.resource(&n.module, &i.resource),
+                Subject::ModuleCall(name)
+                | Subject::ModuleCallInstance(name, _)
+                | Subject::ModuleCallOutput(name, ..) => {
+                    graph.find(&n.module, What::ModuleDone(name.clone()))
+                }
+                _ => None,
+            });
+        let reached = graph
+            .dag()
+            .closure(named, formwork_graph::Direction::Dependencies);
         let changes = lock(&self.changes);
         changes.iter().any(|c| {
             c.action != Action::NoOp
                 && c.address.resource.mode == ResourceMode::Managed
                 && graph
-                    .find(&c.address.module_path(), What::Resource(c.address.resource.clone()))
+                    .find(
+                        &c.address.module_path(),
+                        What::Resource(c.address.resource.clone()),
+                    )
                     .is_some_and(|n| reached.get(n as usize).copied().unwrap_or(false))
         })
     }
 
-    async fn data_instance(&self, shared: &Shared<'_>, key: InstanceKey, waits: bool) -> (bool, Diagnostics) {
+    async fn data_instance(
+        &self,
+        shared: &Shared<'_>,
+        key: InstanceKey,
+        waits: bool,
+    ) -> (bool, Diagnostics) {
         let evaluator = &self.input.evaluator;
         let block = shared.block;
         let resource = block.address.in_module(shared.module_instance);
@@ -82,7 +101,9 @@ impl<'a> Walk<'a> {
         let repetition = evaluator.repetition(&resource, &block.repetition, shared.expansion, &key);
         let scope = ModuleScope::new(evaluator, shared.module_instance, repetition);
         let mut said = Diagnostics::new();
-        let (good, before) = self.preconditions(shared, &address, &scope, &functions).await;
+        let (good, before) = self
+            .preconditions(shared, &address, &scope, &functions)
+            .await;
         said.append(before);
         if !good {
             return (false, said);
@@ -96,13 +117,21 @@ impl<'a> Walk<'a> {
         let kind = block.address.kind.to_string();
         let reported = shared
             .provider
-            .validate_data_config(ValidateRequest { kind: kind.clone(), config: plain.clone() })
+            .validate_data_config(ValidateRequest {
+                kind: kind.clone(),
+                config: plain.clone(),
+            })
             .await;
         said.append(placed_in(reported, block, &address));
         if said.has_errors() {
             return (false, said);
         }
-        let reason = if !plain.is_wholly_known() || !self.input.providers.is_fully_configured(&shared.provider_config) {
+        let reason = if !plain.is_wholly_known()
+            || !self
+                .input
+                .providers
+                .is_fully_configured(&shared.provider_config)
+        {
             Some(ActionReason::ReadBecauseConfigUnknown)
         } else if waits {
             Some(ActionReason::ReadBecauseDependencyPending)
@@ -110,32 +139,54 @@ impl<'a> Walk<'a> {
             None
         };
         if let Some(reason) = reason {
-            let after = marked(&shared.schema.block, &unknown_computed(&shared.schema.block, &plain), &marks);
+            let after = marked(
+                &shared.schema.block,
+                &unknown_computed(&shared.schema.block, &plain),
+                &marks,
+            );
             self.keep(self.reading(shared, &address, reason, after));
             return (true, said);
         }
         let hook = crate::refresh::hook(&address, &plain);
         self.input.events.emit(Event::RefreshStarted(hook.clone()));
-        let answer = shared.provider.read_data_source(ReadDataRequest { kind, config: plain }).await;
+        let answer = shared
+            .provider
+            .read_data_source(ReadDataRequest {
+                kind,
+                config: plain,
+            })
+            .await;
         self.input.events.emit(Event::RefreshFinished(hook));
-        said.append(Reported::placed(answer.reported, &address, Some(block.range)));
+        said.append(Reported::placed(
+            answer.reported,
+            &address,
+            Some(block.range),
+        ));
         if said.has_errors() {
             return (false, said);
         }
-        if answer.state.type_of() != shared.schema.ty() || answer.state.is_null() || !answer.state.is_wholly_known() {
+        if answer.state.type_of() != shared.schema.ty()
+            || answer.state.is_null()
+            || !answer.state.is_wholly_known()
+        {
             said.push(invalid_answer(shared, &address));
             return (false, said);
         }
         let value = marked(&shared.schema.block, &answer.state, &marks);
-        match ResourceInstanceObject::from_value(shared.schema.version, &value, &shared.schema.ty()) {
+        match ResourceInstanceObject::from_value(shared.schema.version, &value, &shared.schema.ty())
+        {
             Ok(object) => lock(&self.data).set_object(&address, &shared.provider_config, object),
             Err(_) => {
                 said.push(invalid_answer(shared, &address));
                 return (false, said);
             }
         }
-        evaluator.objects().set(&address, with_origin(&address, value.clone()));
-        let (good, after) = self.postconditions(shared, &address, scope, &functions, value).await;
+        evaluator
+            .objects()
+            .set(&address, with_origin(&address, value.clone()));
+        let (good, after) = self
+            .postconditions(shared, &address, scope, &functions, value)
+            .await;
         said.append(after);
         (good, said)
     }

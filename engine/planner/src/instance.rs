@@ -92,7 +92,8 @@ pub async fn plan_configured(
         // The new object is planned from nothing: nothing of the former one carries over. What was
         // ignored is the former object's business too, but a new object needs a value all the same,
         // so the ignored paths keep the former values.
-        let Some(anew) = ask(subject, &null, &wanted, Bytes::from([]), &mut diagnostics).await else {
+        let Some(anew) = ask(subject, &null, &wanted, Bytes::from([]), &mut diagnostics).await
+        else {
             return (None, diagnostics);
         };
         answer = anew;
@@ -154,7 +155,11 @@ pub async fn plan_deletion(
             prior_private: prior.private.clone(),
         })
         .await;
-    diagnostics.append(Reported::placed(response.reported, subject.address, subject.range));
+    diagnostics.append(Reported::placed(
+        response.reported,
+        subject.address,
+        subject.range,
+    ));
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
@@ -194,15 +199,22 @@ async fn ask(
             prior: prior.clone(),
             proposed,
             config: config.clone(),
-                prior_private,
+            prior_private,
         })
         .await;
-    diagnostics.append(Reported::placed(response.reported.clone(), subject.address, subject.range));
+    diagnostics.append(Reported::placed(
+        response.reported.clone(),
+        subject.address,
+        subject.range,
+    ));
     if response.reported.iter().any(Reported::is_error) {
         return None;
     }
     if response.planned.type_of() != subject.schema.ty() {
-        diagnostics.push(invalid_plan(subject, "the planned object does not have the type of its schema"));
+        diagnostics.push(invalid_plan(
+            subject,
+            "the planned object does not have the type of its schema",
+        ));
         return None;
     }
     if !response.legacy_type_system {
@@ -242,4 +254,3 @@ fn prevented(address: &AbsResourceInstance, range: SourceRange) -> Diagnostic {
     .at(range)
     .about(address)
 }
-

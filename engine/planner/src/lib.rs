@@ -16,9 +16,9 @@
 //! at a time, but refresh asks in batches.
 #![forbid(unsafe_code)]
 
-pub mod execution;
 mod conditions;
 mod data;
+pub mod execution;
 mod input;
 mod instance;
 mod managed;

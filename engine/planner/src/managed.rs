@@ -4,10 +4,14 @@ use crate::conditions::{is_bad, judge};
 use crate::instance::{Subject, Wishes, plan_configured};
 use crate::prior::PriorObject;
 use crate::walk::{Walk, join, lock};
-use formwork_addresses::{AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance};
+use formwork_addresses::{
+    AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance,
+};
 use formwork_configuration::{IgnoreChanges, Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_evaluation::{ModuleFunctions, Condition, Evaluator, Expansion, ModuleScope, Verdict, decode};
+use formwork_evaluation::{
+    Condition, Evaluator, Expansion, ModuleFunctions, ModuleScope, Verdict, decode,
+};
 use formwork_graph::{Node, Visit};
 use formwork_plan::CheckKind;
 use formwork_provider::{Provider, Reported, ValidateRequest};
@@ -63,7 +67,11 @@ impl<'a> Walk<'a> {
             provider,
             schema,
             dependencies: self.dependencies(node),
-            create_first: self.create_first.get(node as usize).copied().unwrap_or(false),
+            create_first: self
+                .create_first
+                .get(node as usize)
+                .copied()
+                .unwrap_or(false),
         })
     }
 
@@ -96,21 +104,35 @@ impl<'a> Walk<'a> {
             .buffered(self.input.parallelism.max(1))
             .collect()
             .await;
-        if outcomes.contains(&Visit::Failed) { Visit::Failed } else { Visit::Done }
+        if outcomes.contains(&Visit::Failed) {
+            Visit::Failed
+        } else {
+            Visit::Done
+        }
     }
 
     async fn managed_instance(&self, shared: &Shared<'_>, key: InstanceKey) -> (bool, Diagnostics) {
         let evaluator = &self.input.evaluator;
         let block = shared.block;
-        let address = block.address.in_module(shared.module_instance).instance(key.clone());
+        let address = block
+            .address
+            .in_module(shared.module_instance)
+            .instance(key.clone());
         let functions = evaluator.functions(shared.module);
         let scope = ModuleScope::new(
             evaluator,
             shared.module_instance,
-            evaluator.repetition(&block.address.in_module(shared.module_instance), &block.repetition, shared.expansion, &key),
+            evaluator.repetition(
+                &block.address.in_module(shared.module_instance),
+                &block.repetition,
+                shared.expansion,
+                &key,
+            ),
         );
         let mut said = Diagnostics::new();
-        let (good, before) = self.preconditions(shared, &address, &scope, &functions).await;
+        let (good, before) = self
+            .preconditions(shared, &address, &scope, &functions)
+            .await;
         said.append(before);
         if !good {
             return (false, said);
@@ -123,7 +145,10 @@ impl<'a> Walk<'a> {
         let plain = config.clone().unmark_deep().0;
         let reported = shared
             .provider
-            .validate_resource_config(ValidateRequest { kind: block.address.kind.to_string(), config: plain })
+            .validate_resource_config(ValidateRequest {
+                kind: block.address.kind.to_string(),
+                config: plain,
+            })
             .await;
         said.append(placed_in(reported, block, &address));
         if said.has_errors() {
@@ -144,7 +169,9 @@ impl<'a> Walk<'a> {
             replace: self.input.replace.contains(&address),
             triggered,
             create_before_destroy: shared.create_first,
-            prevent_destroy: lifecycle.prevent_destroy.then(|| lifecycle.range.unwrap_or(block.range)),
+            prevent_destroy: lifecycle
+                .prevent_destroy
+                .then(|| lifecycle.range.unwrap_or(block.range)),
         };
         let subject = Subject {
             address: &address,
@@ -158,10 +185,14 @@ impl<'a> Walk<'a> {
         };
         let (change, problems) = plan_configured(&subject, prior.as_ref(), &config, &wishes).await;
         said.append(problems);
-        let Some(change) = change else { return (false, said) };
+        let Some(change) = change else {
+            return (false, said);
+        };
         let after = crate::walk::with_origin(&address, change.after.clone());
         self.keep(change);
-        let (good, after_said) = self.postconditions(shared, &address, scope, &functions, after).await;
+        let (good, after_said) = self
+            .postconditions(shared, &address, scope, &functions, after)
+            .await;
         said.append(after_said);
         (good, said)
     }
@@ -173,9 +204,14 @@ impl<'a> Walk<'a> {
         address: &AbsResourceInstance,
     ) -> Result<Option<PriorObject>, Diagnostics> {
         let key = (address.clone(), None);
-        let Some(prior) = self.input.refreshed.objects.get(&key) else { return Ok(None) };
+        let Some(prior) = self.input.refreshed.objects.get(&key) else {
+            return Ok(None);
+        };
         if !self.input.refreshed.unread.contains(&key)
-            || !self.input.providers.is_fully_configured(&shared.provider_config)
+            || !self
+                .input
+                .providers
+                .is_fully_configured(&shared.provider_config)
         {
             return Ok(Some(prior.clone()));
         }
@@ -193,7 +229,11 @@ impl<'a> Walk<'a> {
             &answer.new,
             &crate::prior::stored_marks(&prior.stored),
         );
-        Ok(Some(PriorObject { value, private: answer.private, ..prior.clone() }))
+        Ok(Some(PriorObject {
+            value,
+            private: answer.private,
+            ..prior.clone()
+        }))
     }
 
     pub(crate) async fn preconditions(
@@ -207,8 +247,14 @@ impl<'a> Walk<'a> {
         if rules.is_empty() {
             return (true, Diagnostics::new());
         }
-        let (verdicts, said) =
-            judge(&self.input.evaluator, rules, Condition::Precondition, scope, functions).await;
+        let (verdicts, said) = judge(
+            &self.input.evaluator,
+            rules,
+            Condition::Precondition,
+            scope,
+            functions,
+        )
+        .await;
         self.note(shared, address, &verdicts);
         (!verdicts.iter().any(is_bad), addressed(said, address))
     }
@@ -226,15 +272,25 @@ impl<'a> Walk<'a> {
             return (true, Diagnostics::new());
         }
         let scope = scope.with_self(object);
-        let (verdicts, said) =
-            judge(&self.input.evaluator, rules, Condition::Postcondition, &scope, functions).await;
+        let (verdicts, said) = judge(
+            &self.input.evaluator,
+            rules,
+            Condition::Postcondition,
+            &scope,
+            functions,
+        )
+        .await;
         self.note(shared, address, &verdicts);
         (!verdicts.iter().any(is_bad), addressed(said, address))
     }
 
     fn note(&self, shared: &Shared<'_>, address: &AbsResourceInstance, verdicts: &[Verdict]) {
-        let block = join(&shared.module_instance.path().to_string(), &shared.block.address.to_string());
-        self.results.add(CheckKind::Resource, &block, &address.to_string(), verdicts);
+        let block = join(
+            &shared.module_instance.path().to_string(),
+            &shared.block.address.to_string(),
+        );
+        self.results
+            .add(CheckKind::Resource, &block, &address.to_string(), verdicts);
     }
 
     /// The instances of a refresh-only run keep what they are.
@@ -255,8 +311,14 @@ pub(crate) async fn decode_config(
     evaluator
         .calls()
         .settled(|reading| {
-            let value =
-                decode(&shared.block.body, &shared.schema.block, shared.block.open, scope, functions, reading);
+            let value = decode(
+                &shared.block.body,
+                &shared.schema.block,
+                shared.block.open,
+                scope,
+                functions,
+                reading,
+            );
             reading.pending.extend(scope.take_pending());
             value
         })
@@ -264,7 +326,10 @@ pub(crate) async fn decode_config(
 }
 
 /// Diagnostics about an instance.
-pub(crate) fn addressed(mut diagnostics: Diagnostics, address: &AbsResourceInstance) -> Diagnostics {
+pub(crate) fn addressed(
+    mut diagnostics: Diagnostics,
+    address: &AbsResourceInstance,
+) -> Diagnostics {
     diagnostics.default_address(address);
     diagnostics
 }
@@ -285,22 +350,33 @@ pub(crate) fn placed_in(
 }
 
 /// Where the argument or block that a path begins with is written.
-fn argument_range(block: &ResourceBlock, path: &formwork_values::Path) -> Option<formwork_diagnostics::SourceRange> {
+fn argument_range(
+    block: &ResourceBlock,
+    path: &formwork_values::Path,
+) -> Option<formwork_diagnostics::SourceRange> {
     let mut body = block.body.clone();
     let mut best = None;
     let mut steps = path.steps().iter().peekable();
     while let Some(step) = steps.next() {
-        let formwork_values::Step::Attribute(name) = step else { continue };
+        let formwork_values::Step::Attribute(name) = step else {
+            continue;
+        };
         if let Some(a) = body.attribute(name) {
             return Some(a.expression.range());
         }
         let index = match steps.peek() {
-            Some(formwork_values::Step::Index(key)) => {
-                key.as_number().and_then(formwork_values::Number::to_i64).and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
-            }
+            Some(formwork_values::Step::Index(key)) => key
+                .as_number()
+                .and_then(formwork_values::Number::to_i64)
+                .and_then(|n| usize::try_from(n).ok())
+                .unwrap_or(0),
             _ => 0,
         };
-        let found = body.blocks_of(name).nth(index).or_else(|| body.blocks_of(name).next()).cloned();
+        let found = body
+            .blocks_of(name)
+            .nth(index)
+            .or_else(|| body.blocks_of(name).next())
+            .cloned();
         let Some(found) = found else { break };
         best = Some(found.header_range());
         body = found.body;
@@ -313,6 +389,8 @@ pub(crate) fn ignored(ignore: &IgnoreChanges) -> Ignored {
     match ignore {
         IgnoreChanges::Nothing => Ignored::Nothing,
         IgnoreChanges::All => Ignored::All,
-        IgnoreChanges::Paths(paths) => Ignored::Paths(paths.iter().map(|(p, _)| p.clone()).collect()),
+        IgnoreChanges::Paths(paths) => {
+            Ignored::Paths(paths.iter().map(|(p, _)| p.clone()).collect())
+        }
     }
 }

@@ -27,10 +27,15 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
     let mut said = Diagnostics::new();
     for key in orphans {
         let (address, deposed) = key;
-        let Some(prior) = input.refreshed.objects.get(key) else { continue };
-        let Some(config) = input.refreshed.state.provider(address).cloned() else { continue };
+        let Some(prior) = input.refreshed.objects.get(key) else {
+            continue;
+        };
+        let Some(config) = input.refreshed.state.provider(address).cloned() else {
+            continue;
+        };
         if input.providers.configured(&config).is_none() {
-            let (_, problems) = configure_provider(&input.evaluator, &input.providers, &config).await;
+            let (_, problems) =
+                configure_provider(&input.evaluator, &input.providers, &config).await;
             if problems.has_errors() {
                 said.append(problems);
                 continue;
@@ -38,7 +43,9 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
         }
         let (Some(provider), Some(schema)) = (
             input.providers.configured(&config),
-            input.providers.schema_of(&config.provider, &address.resource),
+            input
+                .providers
+                .schema_of(&config.provider, &address.resource),
         ) else {
             continue;
         };
@@ -46,7 +53,11 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
             (PlanMode::Destroy, _) | (_, Some(_)) => None,
             _ => Some(reason(walk, address)),
         };
-        let prevent = if deposed.is_none() { prevent_destroy(walk, address) } else { None };
+        let prevent = if deposed.is_none() {
+            prevent_destroy(walk, address)
+        } else {
+            None
+        };
         let subject = Subject {
             address,
             previous_address: None,
@@ -69,9 +80,16 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
 
 /// Where the block of an instance says that it must not be destroyed.
 fn prevent_destroy(walk: &Walk<'_>, address: &AbsResourceInstance) -> Option<SourceRange> {
-    let module = walk.input.evaluator.configuration().module(&address.module_path())?;
+    let module = walk
+        .input
+        .evaluator
+        .configuration()
+        .module(&address.module_path())?;
     let block = module.resource(&address.resource)?;
-    block.lifecycle.prevent_destroy.then(|| block.lifecycle.range.unwrap_or(block.range))
+    block
+        .lifecycle
+        .prevent_destroy
+        .then(|| block.lifecycle.range.unwrap_or(block.range))
 }
 
 /// Why an instance is not configured any more.
@@ -95,10 +113,15 @@ fn reason(walk: &Walk<'_>, address: &AbsResourceInstance) -> ActionReason {
     if module.resource(&address.resource).is_none() {
         return ActionReason::DeleteBecauseNoResourceConfig;
     }
-    let expansion = evaluator.objects().expansion(&address.abs_resource()).unwrap_or_default();
+    let expansion = evaluator
+        .objects()
+        .expansion(&address.abs_resource())
+        .unwrap_or_default();
     match (&expansion, &address.key) {
         (Expansion::Count(_), InstanceKey::Int(_)) => ActionReason::DeleteBecauseCountIndex,
-        (Expansion::ForEach(_) | Expansion::Keys(_), InstanceKey::Text(_)) => ActionReason::DeleteBecauseEachKey,
+        (Expansion::ForEach(_) | Expansion::Keys(_), InstanceKey::Text(_)) => {
+            ActionReason::DeleteBecauseEachKey
+        }
         _ => ActionReason::DeleteBecauseWrongRepetition,
     }
 }
@@ -129,7 +152,15 @@ pub(crate) async fn prepare_destroy(walk: &mut Walk<'_>) {
         .collect();
     let seeds: Vec<Node> = used
         .iter()
-        .filter_map(|c| graph.find(&c.module, What::Provider { provider: c.provider.clone(), alias: c.alias.clone() }))
+        .filter_map(|c| {
+            graph.find(
+                &c.module,
+                What::Provider {
+                    provider: c.provider.clone(),
+                    alias: c.alias.clone(),
+                },
+            )
+        })
         .collect();
     let needed = graph.dag().closure(seeds, Direction::Dependencies);
     for node in graph.order().to_vec() {

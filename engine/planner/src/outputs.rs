@@ -30,8 +30,14 @@ pub(crate) fn changes(walk: &Walk<'_>) -> Vec<OutputChange> {
             if after.as_ref().is_some_and(|v| v.is_null() && v.is_known()) {
                 after = None;
             }
-            let sensitive = configured.is_some_and(|b| b.sensitive) || (configured.is_none() && stored.is_some_and(|o| o.sensitive));
-            OutputChange { name, before, after, sensitive }
+            let sensitive = configured.is_some_and(|b| b.sensitive)
+                || (configured.is_none() && stored.is_some_and(|o| o.sensitive));
+            OutputChange {
+                name,
+                before,
+                after,
+                sensitive,
+            }
         })
         .collect()
 }

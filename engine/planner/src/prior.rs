@@ -38,7 +38,12 @@ impl PriorObject {
 pub fn stored_marks(object: &ResourceInstanceObject) -> PathMarks {
     let mut sensitive = Marks::default();
     sensitive.insert(Mark::Sensitive);
-    object.sensitive.paths().iter().map(|p| (p.clone(), sensitive.clone())).collect()
+    object
+        .sensitive
+        .paths()
+        .iter()
+        .map(|p| (p.clone(), sensitive.clone()))
+        .collect()
 }
 
 /// Decodes a managed object: upgraded by its provider where needed, marks put on.
@@ -56,7 +61,10 @@ pub async fn decode_managed(
         providers.unconfigured(&config.provider),
         providers.schema_of(&config.provider, &address.resource),
     ) else {
-        return Err(providers.unknown_type(&config.provider, &address.resource).about(address).into());
+        return Err(providers
+            .unknown_type(&config.provider, &address.resource)
+            .about(address)
+            .into());
     };
     if object.schema_version > schema.version {
         return Err(newer_version(config, address, object.schema_version, schema.version).into());

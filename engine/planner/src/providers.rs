@@ -14,12 +14,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The block that a provider configuration stands in, if there is one.
-fn block_of<'e>(evaluator: &'e Evaluator, config: &AbsProviderConfig) -> Option<&'e ProviderConfig> {
+fn block_of<'e>(
+    evaluator: &'e Evaluator,
+    config: &AbsProviderConfig,
+) -> Option<&'e ProviderConfig> {
     let module = evaluator.configuration().module(&config.module)?;
     let local = module.local_name_of(&config.provider);
-    module
-        .providers
-        .get(&LocalProviderConfig { name: local, alias: config.alias.clone() })
+    module.providers.get(&LocalProviderConfig {
+        name: local,
+        alias: config.alias.clone(),
+    })
 }
 
 /// Evaluates a provider's configuration and configures it. The answer says whether all of it was
@@ -54,13 +58,22 @@ pub async fn configure_provider(
         None => schema.block.empty_value(),
         Some(block) => {
             let instance = config.module.unkeyed_instance();
-            let Some(module) = evaluator.module(&instance) else { return (false, diagnostics) };
+            let Some(module) = evaluator.module(&instance) else {
+                return (false, diagnostics);
+            };
             let functions = evaluator.functions(module);
             let (value, said) = evaluator
                 .calls()
                 .settled(|reading| {
                     let scope = evaluator.scope(&instance);
-                    let value = decode(&block.body, &schema.block, block.open, &scope, &functions, reading);
+                    let value = decode(
+                        &block.body,
+                        &schema.block,
+                        block.open,
+                        &scope,
+                        &functions,
+                        reading,
+                    );
                     reading.pending.extend(scope.take_pending());
                     value
                 })
@@ -109,17 +122,24 @@ pub async fn objects_of_state(state: &State, providers: &Providers) -> Objects {
         objects.set_expansion(resource, expansion_of(&keys));
         let mut parent = ModuleInstance::root();
         for step in resource.module.steps() {
-            calls.entry((parent.clone(), step.name.clone())).or_default().insert(step.key.clone());
+            calls
+                .entry((parent.clone(), step.name.clone()))
+                .or_default()
+                .insert(step.key.clone());
             parent = parent.child(&step.name, step.key.clone());
         }
         for (key, instance) in &kept.instances {
-            let Some(object) = &instance.current else { continue };
+            let Some(object) = &instance.current else {
+                continue;
+            };
             let address = resource.instance(key.clone());
             let value = match resource.resource.mode {
-                ResourceMode::Managed => decode_managed(providers, &kept.provider, &address, object)
-                    .await
-                    .ok()
-                    .map(|(prior, _)| prior.value),
+                ResourceMode::Managed => {
+                    decode_managed(providers, &kept.provider, &address, object)
+                        .await
+                        .ok()
+                        .map(|(prior, _)| prior.value)
+                }
                 _ => data_value(providers, &kept.provider, resource, object),
             };
             if let Some(value) = value {
@@ -143,18 +163,34 @@ pub(crate) fn data_value(
     let schema = providers.schema_of(&config.provider, &resource.resource)?;
     let json = object.attributes_json()?;
     let value = value_from_json(json.get().as_bytes(), &schema.ty()).ok()?;
-    Some(formwork_provider_schema::marked(&schema.block, &value, &crate::prior::stored_marks(object)))
+    Some(formwork_provider_schema::marked(
+        &schema.block,
+        &value,
+        &crate::prior::stored_marks(object),
+    ))
 }
 
 fn expansion_of(keys: &BTreeSet<InstanceKey>) -> Expansion {
-    let count = keys.iter().filter_map(|k| if let InstanceKey::Int(n) = k { u64::try_from(*n).ok() } else { None });
+    let count = keys.iter().filter_map(|k| {
+        if let InstanceKey::Int(n) = k {
+            u64::try_from(*n).ok()
+        } else {
+            None
+        }
+    });
     match keys.iter().next_back() {
         None => Expansion::Unknown,
         Some(InstanceKey::None) => Expansion::Single,
         Some(InstanceKey::Int(_)) => Expansion::Count(count.max().map_or(0, |n| n + 1)),
         Some(InstanceKey::Text(_)) => Expansion::ForEach(Arc::new(
             keys.iter()
-                .filter_map(|k| if let InstanceKey::Text(t) = k { Some((t.clone(), Value::dynamic())) } else { None })
+                .filter_map(|k| {
+                    if let InstanceKey::Text(t) = k {
+                        Some((t.clone(), Value::dynamic()))
+                    } else {
+                        None
+                    }
+                })
                 .collect(),
         )),
     }
@@ -164,7 +200,8 @@ fn expansion_of(keys: &BTreeSet<InstanceKey>) -> Expansion {
 /// refresh stage. What cannot be configured yet is left alone without a word: the planning walk says
 /// what is wrong, if something is.
 pub async fn configure_from_state(evaluator: &Evaluator, providers: &Providers, state: &State) {
-    let mut configs: Vec<&AbsProviderConfig> = state.resources().map(|(_, r)| &r.provider).collect();
+    let mut configs: Vec<&AbsProviderConfig> =
+        state.resources().map(|(_, r)| &r.provider).collect();
     configs.sort();
     configs.dedup();
     for config in configs {
@@ -187,7 +224,14 @@ async fn configure_if_known(
                 .calls()
                 .settled(|reading| {
                     let scope = evaluator.scope(&instance);
-                    let value = decode(&block.body, &schema.block, block.open, &scope, &functions, reading);
+                    let value = decode(
+                        &block.body,
+                        &schema.block,
+                        block.open,
+                        &scope,
+                        &functions,
+                        reading,
+                    );
                     reading.pending.extend(scope.take_pending());
                     value
                 })

@@ -61,7 +61,9 @@ pub async fn refresh(
         if address.resource.mode != ResourceMode::Managed {
             continue;
         }
-        let Some(config) = state.provider(&address) else { continue };
+        let Some(config) = state.provider(&address) else {
+            continue;
+        };
         let current = instance.current.iter().map(|o| (None, o));
         let deposed = instance.deposed.iter().map(|(k, o)| (Some(k.clone()), o));
         for (deposed, object) in current.chain(deposed) {
@@ -100,7 +102,9 @@ pub async fn refresh(
             continue;
         };
         for item in &read {
-            options.events.emit(Event::RefreshStarted(hook(&item.key.0, &item.prior.value)));
+            options
+                .events
+                .emit(Event::RefreshStarted(hook(&item.key.0, &item.prior.value)));
         }
         let requests = read.iter().map(request).collect();
         let answers = provider.read_resources(requests).await;
@@ -120,7 +124,9 @@ pub async fn refresh(
         for (item, answer) in read.into_iter().zip(answers) {
             let failed = answer.reported.iter().any(Reported::is_error);
             diagnostics.append(Reported::placed(answer.reported, &item.key.0, None));
-            options.events.emit(Event::RefreshFinished(hook(&item.key.0, &item.prior.value)));
+            options
+                .events
+                .emit(Event::RefreshFinished(hook(&item.key.0, &item.prior.value)));
             if failed {
                 refreshed.objects.insert(item.key, item.prior);
                 continue;
@@ -130,7 +136,14 @@ pub async fn refresh(
                 refreshed.objects.insert(item.key, item.prior);
                 continue;
             }
-            if let Err(d) = take_over(&mut refreshed, item, answer.new, answer.private, &config, options.events) {
+            if let Err(d) = take_over(
+                &mut refreshed,
+                item,
+                answer.new,
+                answer.private,
+                &config,
+                options.events,
+            ) {
                 diagnostics.push(*d);
             }
         }
@@ -153,7 +166,11 @@ fn request(item: &Item) -> ReadRequest {
 
 /// Which object an event is about.
 pub fn hook(address: &AbsResourceInstance, value: &Value) -> Hook {
-    Hook { address: address.clone(), action: Action::NoOp, id: identifier(value) }
+    Hook {
+        address: address.clone(),
+        action: Action::NoOp,
+        id: identifier(value),
+    }
 }
 
 /// The attribute that people know an object by, if it has one that is known and no secret.
@@ -198,7 +215,11 @@ fn take_over(
         let after = if gone {
             Value::null(schema.ty())
         } else {
-            marked(&schema.block, &new, &crate::prior::stored_marks(&prior.stored))
+            marked(
+                &schema.block,
+                &new,
+                &crate::prior::stored_marks(&prior.stored),
+            )
         };
         let drift = ResourceInstanceChange {
             address: address.clone(),
@@ -228,7 +249,15 @@ fn take_over(
         }
         let stored = object_of(&after, &schema, &prior, &private, address)?;
         put(&mut refreshed.state, &key, config, &stored);
-        refreshed.objects.insert(key, PriorObject { value: after, private, stored, ..prior });
+        refreshed.objects.insert(
+            key,
+            PriorObject {
+                value: after,
+                private,
+                stored,
+                ..prior
+            },
+        );
         return Ok(());
     }
     let private_changed = *prior.private != *private;
@@ -236,14 +265,26 @@ fn take_over(
     if private_changed || upgraded {
         let stored = object_of(&prior.value, &schema, &prior, &private, address)?;
         put(&mut refreshed.state, &key, config, &stored);
-        refreshed.objects.insert(key, PriorObject { private, stored, ..prior });
+        refreshed.objects.insert(
+            key,
+            PriorObject {
+                private,
+                stored,
+                ..prior
+            },
+        );
     } else {
         refreshed.objects.insert(key, prior);
     }
     Ok(())
 }
 
-fn put(state: &mut State, key: &ObjectKey, config: &AbsProviderConfig, stored: &Arc<ResourceInstanceObject>) {
+fn put(
+    state: &mut State,
+    key: &ObjectKey,
+    config: &AbsProviderConfig,
+    stored: &Arc<ResourceInstanceObject>,
+) {
     let (address, deposed) = key;
     match deposed {
         None => state.set_object(address, config, stored.clone()),

@@ -20,19 +20,29 @@ impl<'a> Walk<'a> {
         let mut triggered = false;
         for expression in &shared.block.lifecycle.replace_triggered_by {
             let (found, _) = expression_references(expression);
-            let Some(reference) = found.into_iter().find_map(|f| match f.reference.subject.clone() {
-                Subject::Resource(r) => Some((r, None, f.reference.remaining)),
-                Subject::ResourceInstance(i) => Some((i.resource, Some(i.key), f.reference.remaining)),
-                _ => None,
-            }) else {
+            let Some(reference) =
+                found
+                    .into_iter()
+                    .find_map(|f| match f.reference.subject.clone() {
+                        Subject::Resource(r) => Some((r, None, f.reference.remaining)),
+                        Subject::ResourceInstance(i) => {
+                            Some((i.resource, Some(i.key), f.reference.remaining))
+                        }
+                        _ => None,
+                    })
+            else {
                 continue;
             };
             let (resource, mut key, mut steps) = reference;
             if key.is_none()
                 && let Some((computed, after)) = computed_key(expression)
             {
-                let (value, problems) =
-                    self.input.evaluator.calls().settled(|r| scope.read(&computed, functions, r)).await;
+                let (value, problems) = self
+                    .input
+                    .evaluator
+                    .calls()
+                    .settled(|r| scope.read(&computed, functions, r))
+                    .await;
                 said.append(problems);
                 key = as_key(&value);
                 steps = after;
@@ -54,13 +64,21 @@ impl<'a> Walk<'a> {
         let changes = lock(&self.changes);
         let one = |address: &AbsResourceInstance| {
             let at = lock(&self.index).get(address).copied();
-            at.and_then(|at| changes.get(at)).is_some_and(|c| triggers(c, &path))
+            at.and_then(|at| changes.get(at))
+                .is_some_and(|c| triggers(c, &path))
         };
         match key {
             Some(key) => one(&address.instance(key.clone())),
             None => {
-                let keys = self.input.evaluator.objects().expansion(&address).map(|e| e.keys());
-                keys.unwrap_or_default().into_iter().any(|k| one(&address.instance(k)))
+                let keys = self
+                    .input
+                    .evaluator
+                    .objects()
+                    .expansion(&address)
+                    .map(|e| e.keys());
+                keys.unwrap_or_default()
+                    .into_iter()
+                    .any(|k| one(&address.instance(k)))
             }
         }
     }
@@ -87,7 +105,10 @@ fn as_key(value: &Value) -> Option<InstanceKey> {
     if let Some(text) = value.as_shared_str() {
         return Some(InstanceKey::Text(text.clone()));
     }
-    value.as_number().and_then(formwork_values::Number::to_i64).map(InstanceKey::Int)
+    value
+        .as_number()
+        .and_then(formwork_values::Number::to_i64)
+        .map(InstanceKey::Int)
 }
 
 fn path_of(steps: &[ReferenceStep]) -> Path {

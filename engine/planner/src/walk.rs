@@ -1,8 +1,8 @@
 //! The planning walk: every block of the configuration, in dependency order.
 
 use crate::conditions::{Results, is_bad, judge};
-use crate::input::{PlanInput, Planned};
 use crate::execution::{self, Further, References};
+use crate::input::{PlanInput, Planned};
 use crate::providers::configure_provider;
 use crate::{orphans, outputs};
 use formwork_addresses::{
@@ -12,9 +12,7 @@ use formwork_configuration::{Module, ResourceBlock};
 use formwork_diagnostics::Diagnostics;
 use formwork_evaluation::{Condition, Expansion, Repeated, Verdict, expand};
 use formwork_graph::{Node, Visit, What, walk};
-use formwork_plan::{
-    Action, CheckKind, PlanMode, PlannedKeys, ResourceInstanceChange,
-};
+use formwork_plan::{Action, CheckKind, PlanMode, PlannedKeys, ResourceInstanceChange};
 use formwork_state::State;
 use formwork_values::{Origin, Path, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -46,7 +44,9 @@ pub(crate) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn new(input: &'a PlanInput) -> Self {
-        let create_first = input.graph.create_before_destroy(input.evaluator.configuration());
+        let create_first = input
+            .graph
+            .create_before_destroy(input.evaluator.configuration());
         Self {
             input,
             changes: Mutex::default(),
@@ -72,7 +72,10 @@ impl<'a> Walk<'a> {
     pub fn keep(&self, change: ResourceInstanceChange) {
         let address = change.address.clone();
         if change.deposed.is_none() && !change.after.is_null() {
-            self.input.evaluator.objects().set(&address, with_origin(&address, change.after.clone()));
+            self.input
+                .evaluator
+                .objects()
+                .set(&address, with_origin(&address, change.after.clone()));
         }
         let mut changes = lock(&self.changes);
         if change.deposed.is_none() {
@@ -106,10 +109,14 @@ impl<'a> Walk<'a> {
     }
 
     async fn visit(&self, node: Node) -> Visit {
-        let Some(n) = self.input.graph.get(node) else { return Visit::Done };
+        let Some(n) = self.input.graph.get(node) else {
+            return Visit::Done;
+        };
         let path = &n.module;
         let evaluator = &self.input.evaluator;
-        let Some(module) = evaluator.configuration().module(path) else { return Visit::Done };
+        let Some(module) = evaluator.configuration().module(path) else {
+            return Visit::Done;
+        };
         match &n.what {
             What::ModuleCall(name) => self.module_call(path, module, name).await,
             What::Variable(name) => {
@@ -129,7 +136,12 @@ impl<'a> Walk<'a> {
             What::Local(name) => {
                 let mut said = Diagnostics::new();
                 for instance in evaluator.module_instances(path) {
-                    said.append(evaluator.prepare_local(&instance, name).await.take_diagnostics());
+                    said.append(
+                        evaluator
+                            .prepare_local(&instance, name)
+                            .await
+                            .take_diagnostics(),
+                    );
                 }
                 self.say(said)
             }
@@ -140,7 +152,8 @@ impl<'a> Walk<'a> {
                     provider: provider.clone(),
                     alias: alias.clone(),
                 };
-                let (known, said) = configure_provider(evaluator, &self.input.providers, &config).await;
+                let (known, said) =
+                    configure_provider(evaluator, &self.input.providers, &config).await;
                 if !known {
                     lock(&self.unknown_providers).insert(config);
                 }
@@ -157,15 +170,29 @@ impl<'a> Walk<'a> {
         let _ = self.visit(node).await;
     }
 
-    async fn module_call(&self, path: &formwork_addresses::ModulePath, module: &Module, name: &Arc<str>) -> Visit {
+    async fn module_call(
+        &self,
+        path: &formwork_addresses::ModulePath,
+        module: &Module,
+        name: &Arc<str>,
+    ) -> Visit {
         let evaluator = &self.input.evaluator;
-        let Some(call) = module.calls.get(name) else { return Visit::Done };
+        let Some(call) = module.calls.get(name) else {
+            return Visit::Done;
+        };
         let mut visit = Visit::Done;
         for instance in evaluator.module_instances(path) {
             let functions = evaluator.functions(module);
             let (repeated, mut said) = evaluator
                 .calls()
-                .settled(|reading| expand(&call.repetition, &evaluator.scope(&instance), &functions, reading))
+                .settled(|reading| {
+                    expand(
+                        &call.repetition,
+                        &evaluator.scope(&instance),
+                        &functions,
+                        reading,
+                    )
+                })
                 .await;
             let expansion = match repeated {
                 Repeated::Known(e) => e,
@@ -186,8 +213,15 @@ impl<'a> Walk<'a> {
         visit
     }
 
-    async fn validations(&self, instance: &ModuleInstance, module: &Module, name: &Arc<str>) -> Diagnostics {
-        let Some(variable) = module.variables.get(name) else { return Diagnostics::new() };
+    async fn validations(
+        &self,
+        instance: &ModuleInstance,
+        module: &Module,
+        name: &Arc<str>,
+    ) -> Diagnostics {
+        let Some(variable) = module.variables.get(name) else {
+            return Diagnostics::new();
+        };
         if variable.validations.is_empty() {
             return Diagnostics::new();
         }
@@ -196,16 +230,30 @@ impl<'a> Walk<'a> {
         self.results.declare(CheckKind::Variable, &block);
         let functions = evaluator.functions(module);
         let scope = evaluator.scope(instance);
-        let (verdicts, said) =
-            judge(evaluator, &variable.validations, Condition::Validation, &scope, &functions).await;
+        let (verdicts, said) = judge(
+            evaluator,
+            &variable.validations,
+            Condition::Validation,
+            &scope,
+            &functions,
+        )
+        .await;
         let address = join(&instance.to_string(), &format!("var.{name}"));
-        self.results.add(CheckKind::Variable, &block, &address, &verdicts);
+        self.results
+            .add(CheckKind::Variable, &block, &address, &verdicts);
         said
     }
 
-    async fn output(&self, path: &formwork_addresses::ModulePath, module: &Module, name: &Arc<str>) -> Visit {
+    async fn output(
+        &self,
+        path: &formwork_addresses::ModulePath,
+        module: &Module,
+        name: &Arc<str>,
+    ) -> Visit {
         let evaluator = &self.input.evaluator;
-        let Some(output) = module.outputs.get(name) else { return Visit::Done };
+        let Some(output) = module.outputs.get(name) else {
+            return Visit::Done;
+        };
         let block = join(&path.to_string(), &format!("output.{name}"));
         if !output.preconditions.is_empty() {
             self.results.declare(CheckKind::Output, &block);
@@ -214,12 +262,19 @@ impl<'a> Walk<'a> {
         for instance in evaluator.module_instances(path) {
             let functions = evaluator.functions(module);
             let scope = evaluator.scope(&instance);
-            let (verdicts, said) =
-                judge(evaluator, &output.preconditions, Condition::Output, &scope, &functions).await;
+            let (verdicts, said) = judge(
+                evaluator,
+                &output.preconditions,
+                Condition::Output,
+                &scope,
+                &functions,
+            )
+            .await;
             all.append(said);
             if !output.preconditions.is_empty() {
                 let address = join(&instance.to_string(), &format!("output.{name}"));
-                self.results.add(CheckKind::Output, &block, &address, &verdicts);
+                self.results
+                    .add(CheckKind::Output, &block, &address, &verdicts);
                 if verdicts.contains(&Verdict::Unknown) {
                     lock(&self.open_checks).insert(address);
                 }
@@ -227,23 +282,42 @@ impl<'a> Walk<'a> {
             if verdicts.iter().any(is_bad) {
                 continue;
             }
-            all.append(evaluator.prepare_output(&instance, name).await.take_diagnostics());
+            all.append(
+                evaluator
+                    .prepare_output(&instance, name)
+                    .await
+                    .take_diagnostics(),
+            );
         }
         self.say(all)
     }
 
-    async fn check(&self, path: &formwork_addresses::ModulePath, module: &Module, name: &Arc<str>) -> Visit {
+    async fn check(
+        &self,
+        path: &formwork_addresses::ModulePath,
+        module: &Module,
+        name: &Arc<str>,
+    ) -> Visit {
         let evaluator = &self.input.evaluator;
-        let Some(check) = module.checks.get(name) else { return Visit::Done };
+        let Some(check) = module.checks.get(name) else {
+            return Visit::Done;
+        };
         let block = join(&path.to_string(), &format!("check.{name}"));
         self.results.declare(CheckKind::Check, &block);
         for instance in evaluator.module_instances(path) {
             let functions = evaluator.functions(module);
             let scope = evaluator.scope(&instance);
-            let (verdicts, said) =
-                judge(evaluator, &check.asserts, Condition::Assertion, &scope, &functions).await;
+            let (verdicts, said) = judge(
+                evaluator,
+                &check.asserts,
+                Condition::Assertion,
+                &scope,
+                &functions,
+            )
+            .await;
             let address = join(&instance.to_string(), &format!("check.{name}"));
-            self.results.add(CheckKind::Check, &block, &address, &verdicts);
+            self.results
+                .add(CheckKind::Check, &block, &address, &verdicts);
             if verdicts.contains(&Verdict::Unknown) {
                 lock(&self.open_checks).insert(address);
             }
@@ -265,11 +339,16 @@ impl<'a> Walk<'a> {
         module: &Module,
         resource: &Resource,
     ) -> Visit {
-        let Some(block) = module.resource(resource) else { return Visit::Done };
+        let Some(block) = module.resource(resource) else {
+            return Visit::Done;
+        };
         let evaluator = &self.input.evaluator;
         let mut visit = Visit::Done;
         if !block.lifecycle.preconditions.is_empty() || !block.lifecycle.postconditions.is_empty() {
-            self.results.declare(CheckKind::Resource, &join(&path.to_string(), &resource.to_string()));
+            self.results.declare(
+                CheckKind::Resource,
+                &join(&path.to_string(), &resource.to_string()),
+            );
         }
         for instance in evaluator.module_instances(path) {
             let Some(expansion) = self.expand_resource(&instance, module, block).await else {
@@ -277,8 +356,14 @@ impl<'a> Walk<'a> {
                 continue;
             };
             let done = match resource.mode {
-                ResourceMode::Managed => self.managed(node, &instance, module, block, &expansion).await,
-                ResourceMode::Data => self.data_sources(node, &instance, module, block, &expansion).await,
+                ResourceMode::Managed => {
+                    self.managed(node, &instance, module, block, &expansion)
+                        .await
+                }
+                ResourceMode::Data => {
+                    self.data_sources(node, &instance, module, block, &expansion)
+                        .await
+                }
                 ResourceMode::Ephemeral => {
                     let d = formwork_diagnostics::Diagnostic::error(
                         "Not served yet",
@@ -295,12 +380,24 @@ impl<'a> Walk<'a> {
         visit
     }
 
-    async fn expand_resource(&self, instance: &ModuleInstance, module: &Module, block: &ResourceBlock) -> Option<Expansion> {
+    async fn expand_resource(
+        &self,
+        instance: &ModuleInstance,
+        module: &Module,
+        block: &ResourceBlock,
+    ) -> Option<Expansion> {
         let evaluator = &self.input.evaluator;
         let functions = evaluator.functions(module);
         let (repeated, mut said) = evaluator
             .calls()
-            .settled(|reading| expand(&block.repetition, &evaluator.scope(instance), &functions, reading))
+            .settled(|reading| {
+                expand(
+                    &block.repetition,
+                    &evaluator.scope(instance),
+                    &functions,
+                    reading,
+                )
+            })
             .await;
         let address = block.address.in_module(instance);
         let expansion = match repeated {
@@ -312,7 +409,9 @@ impl<'a> Walk<'a> {
             Repeated::Failed => None,
         };
         let _ = self.say(said);
-        evaluator.objects().set_expansion(&address, expansion.clone().unwrap_or(Expansion::Unknown));
+        evaluator
+            .objects()
+            .set_expansion(&address, expansion.clone().unwrap_or(Expansion::Unknown));
         if let Some(keys) = expansion.as_ref().and_then(planned_keys) {
             lock(&self.resource_keys).insert(address, keys);
         }
@@ -325,7 +424,10 @@ pub(crate) fn with_origin(address: &AbsResourceInstance, value: Value) -> Value 
     if value.is_wholly_known() {
         return value;
     }
-    let origin = Arc::new(Origin { address: Arc::new(address.clone()), path: Path::ROOT });
+    let origin = Arc::new(Origin {
+        address: Arc::new(address.clone()),
+        path: Path::ROOT,
+    });
     value.with_origin(&origin)
 }
 
@@ -342,7 +444,11 @@ fn planned_keys(expansion: &Expansion) -> Option<PlannedKeys> {
 
 /// `module.path` and a name within it.
 pub(crate) fn join(module: &str, name: &str) -> String {
-    if module.is_empty() { name.to_owned() } else { format!("{module}.{name}") }
+    if module.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{module}.{name}")
+    }
 }
 
 /// Plans.
@@ -354,12 +460,18 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
         PlanMode::Normal => {
             said.append(graph.self_references());
             if !said.has_errors() {
-                walk(graph.dag(), input.parallelism, &input.cancel, |node| walk_.visit(node)).await;
+                walk(graph.dag(), input.parallelism, &input.cancel, |node| {
+                    walk_.visit(node)
+                })
+                .await;
             }
         }
         PlanMode::Destroy => orphans::prepare_destroy(&mut walk_).await,
         PlanMode::RefreshOnly => {
-            walk(graph.dag(), input.parallelism, &input.cancel, |node| walk_.visit_refresh_only(node)).await;
+            walk(graph.dag(), input.parallelism, &input.cancel, |node| {
+                walk_.visit_refresh_only(node)
+            })
+            .await;
         }
     }
     let failed = lock(&walk_.diagnostics).has_errors() || said.has_errors();
@@ -379,7 +491,9 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
     planned.resource_keys = std::mem::take(&mut *lock(&walk_.resource_keys));
     planned.call_keys = std::mem::take(&mut *lock(&walk_.call_keys));
     planned.changes = std::mem::take(&mut *lock(&walk_.changes));
-    planned.changes.sort_by(|a, b| (&a.address, &a.deposed).cmp(&(&b.address, &b.deposed)));
+    planned
+        .changes
+        .sort_by(|a, b| (&a.address, &a.deposed).cmp(&(&b.address, &b.deposed)));
     if cancelled {
         said.push(formwork_diagnostics::Diagnostic::error(
             "Planning was interrupted",
@@ -388,7 +502,12 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
     }
     if !said.has_errors() {
         let further = Further {
-            outputs: planned.outputs.iter().filter(|o| o.action() != Action::NoOp).map(|o| o.name.clone()).collect(),
+            outputs: planned
+                .outputs
+                .iter()
+                .filter(|o| o.action() != Action::NoOp)
+                .map(|o| o.name.clone())
+                .collect(),
             checks: lock(&walk_.open_checks).iter().cloned().collect(),
             unknown_providers: lock(&walk_.unknown_providers).clone(),
         };
@@ -396,8 +515,18 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
             .changes
             .iter()
             .map(|c| {
-                let key = (c.previous_address.clone().unwrap_or_else(|| c.address.clone()), c.deposed.clone());
-                input.refreshed.objects.get(&key).map(|p| p.dependencies.clone()).unwrap_or_default()
+                let key = (
+                    c.previous_address
+                        .clone()
+                        .unwrap_or_else(|| c.address.clone()),
+                    c.deposed.clone(),
+                );
+                input
+                    .refreshed
+                    .objects
+                    .get(&key)
+                    .map(|p| p.dependencies.clone())
+                    .unwrap_or_default()
             })
             .collect();
         planned.graph = execution::build(&planned.changes, &prior, &references(&input), &further);
@@ -437,10 +566,18 @@ fn references(input: &PlanInput) -> References {
     };
     let mut references = References::default();
     for (node, n) in (0u32..).zip(graph.nodes()) {
-        let nearest = || graph.nearest_resources(node).into_iter().filter_map(block).collect::<BTreeSet<_>>();
+        let nearest = || {
+            graph
+                .nearest_resources(node)
+                .into_iter()
+                .filter_map(block)
+                .collect::<BTreeSet<_>>()
+        };
         match &n.what {
             What::Resource(r) => {
-                references.resources.insert((n.module.clone(), r.clone()), nearest());
+                references
+                    .resources
+                    .insert((n.module.clone(), r.clone()), nearest());
             }
             What::Provider { provider, alias } => {
                 let config = AbsProviderConfig {
@@ -454,10 +591,16 @@ fn references(input: &PlanInput) -> References {
                 references.outputs.insert(name.to_string(), nearest());
             }
             What::Output(name) => {
-                references.checks.insert(join(&n.module.to_string(), &format!("output.{name}")), nearest());
+                references.checks.insert(
+                    join(&n.module.to_string(), &format!("output.{name}")),
+                    nearest(),
+                );
             }
             What::Check(name) => {
-                references.checks.insert(join(&n.module.to_string(), &format!("check.{name}")), nearest());
+                references.checks.insert(
+                    join(&n.module.to_string(), &format!("check.{name}")),
+                    nearest(),
+                );
             }
             _ => {}
         }

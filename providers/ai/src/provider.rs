@@ -157,6 +157,7 @@ impl Provider for FormworkProvider {
             new: request.prior,
             private: none(),
             legacy_type_system: false,
+            outcome_unknown: false,
             reported: lacks("a resource", &request.kind),
         }
     }

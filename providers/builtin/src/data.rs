@@ -155,6 +155,7 @@ pub(crate) fn apply(request: &ApplyRequest, environment: &Environment) -> ApplyR
         new,
         private: request.planned_private.clone(),
         legacy_type_system: false,
+        outcome_unknown: false,
         reported: Vec::new(),
     }
 }

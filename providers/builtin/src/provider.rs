@@ -106,6 +106,7 @@ impl Provider for BuiltinProvider {
             new: request.prior,
             private: request.planned_private,
             legacy_type_system: false,
+            outcome_unknown: false,
             reported: vec![unsupported("changes", &request.kind)],
         }
     }

@@ -150,6 +150,10 @@ pub struct ApplyResponse {
     pub private: Bytes,
     /// Whether the new value follows the loose rules of the legacy SDK.
     pub legacy_type_system: bool,
+    /// Set if a request was sent and nobody knows what became of it (the connection broke, the
+    /// service is gone). `new` means nothing then, the operation stays open in the journal, and the
+    /// next run settles it. There must be an error among what is reported.
+    pub outcome_unknown: bool,
     /// What there is to say.
     pub reported: Vec<Reported>,
 }

@@ -100,6 +100,15 @@ pub fn evaluate_literal(expression: &Expression) -> Checked<Value> {
     evaluate(expression, &EmptyScope, &NoFunctions).into_checked()
 }
 
+/// What the references in an expression stand for, for a diagnostic that is not the evaluator's own.
+/// Nothing sensitive is told.
+pub fn explain(
+    expression: &Expression,
+    scope: &dyn Scope,
+) -> Vec<formwork_diagnostics::ExpressionValue> {
+    Evaluator::new(scope, &NoFunctions).values_in(expression, None)
+}
+
 struct NoFunctions;
 
 impl Functions for NoFunctions {
