@@ -199,7 +199,7 @@ fn budgeted() -> ProptestConfig {
         .unwrap_or(10);
     println!("seed 20261130, budget {seconds} s");
     ProptestConfig {
-        cases: 30 * seconds,
+        cases: 12 * seconds,
         rng_seed: proptest::test_runner::RngSeed::Fixed(20_261_130),
         failure_persistence: None,
         ..ProptestConfig::default()
