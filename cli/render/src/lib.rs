@@ -18,14 +18,20 @@
 //! decided by whoever made the plan.
 #![forbid(unsafe_code)]
 
-#[allow(dead_code)] // for the plan text and the event stream, which follow
 mod diagnostics;
-#[allow(dead_code)]
+#[allow(dead_code)] // the rest of it follows with the plan JSON
 mod json;
-#[allow(dead_code)]
+mod schemas;
+mod stored;
 mod style;
+mod text;
 
 pub use diagnostics::{
     Signatures, compact_warnings, diagnostic_text, diagnostics_text, validate_json,
 };
+pub use schemas::Schemas;
 pub use style::Style;
+pub use text::{
+    Progress, lines, output_values, outputs_text, plan_text, short_summary, state_list,
+    state_list_where, state_show, state_text,
+};

@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Color};
 use std::fmt::Write as _;
 
 /// How text is drawn. The default is plain: no colour, no boxes, no wrapping.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// Whether escape sequences for colour may be written.
     pub colour: bool,
@@ -14,6 +14,15 @@ pub struct Style {
     /// How many columns there are; `None` to wrap nothing, as for a pipe, where a wrapped sentence
     /// could no longer be matched.
     pub width: Option<usize>,
+    /// The name by which text speaks of the tool: `Formwork`, or the name it was called by, where
+    /// pipelines look for that.
+    pub product: &'static str,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self::PLAIN
+    }
 }
 
 /// What a piece of text is, which decides its colour.
@@ -39,8 +48,6 @@ pub(crate) enum Role {
     Remove,
     /// Something is read.
     Read,
-    /// Something to notice: what forces a replacement.
-    Forces,
 }
 
 impl Style {
@@ -49,6 +56,7 @@ impl Style {
         colour: false,
         boxes: false,
         width: None,
+        product: "Formwork",
     };
 
     /// For a terminal of this width.
@@ -57,6 +65,7 @@ impl Style {
             colour: true,
             boxes: true,
             width: Some(width),
+            ..Self::PLAIN
         }
     }
 
@@ -93,7 +102,6 @@ fn look(role: Role) -> anstyle::Style {
         Role::Change => colour(AnsiColor::Yellow),
         Role::Remove => colour(AnsiColor::Red),
         Role::Read => colour(AnsiColor::Cyan),
-        Role::Forces => colour(AnsiColor::Red),
     }
 }
 

@@ -234,8 +234,7 @@ impl Checker<'_> {
         self.rules(&r.lifecycle.preconditions, place);
         self.rules(&r.lifecycle.postconditions, place.with_object());
         for e in &r.lifecycle.replace_triggered_by {
-            let found = self.diagnostics.take(expression_references(e));
-            self.static_references(&found, place);
+            self.expression(e, place);
         }
         if let Some(p) = &r.provider {
             self.provider(&p.local, p.range);

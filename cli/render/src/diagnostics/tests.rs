@@ -118,6 +118,7 @@ fn boxed() {
         colour: false,
         boxes: true,
         width: Some(80),
+        ..Style::PLAIN
     };
     check(
         error().at(range),

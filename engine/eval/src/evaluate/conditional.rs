@@ -39,8 +39,9 @@ impl Evaluator<'_> {
             }
             Some(None) => None,
         };
-        // a mistake in what counts is told already; the type is still that of both branches
-        let failed = self.failed_since(begin);
+        if self.failed_since(begin) {
+            return Value::dynamic();
+        }
         let (yes_type, no_type) = (yes.type_of(), no.type_of());
         let untyped_null = |v: &Value| v.is_null() && v.type_of().is_dynamic();
         let result = if untyped_null(&yes) {
@@ -52,13 +53,9 @@ impl Evaluator<'_> {
         } else {
             match crate::convert::unify(&[yes_type.clone(), no_type.clone()]) {
                 Some(ty) => ty,
-                None if failed => Type::Dynamic,
                 None => return self.mismatched(&yes, &no, whole, locals),
             }
         };
-        if failed {
-            return Value::unknown(result);
-        }
         let convert = |value: &Value| {
             if result.is_dynamic() {
                 Ok(value.clone())

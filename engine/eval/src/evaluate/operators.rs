@@ -20,14 +20,13 @@ impl Evaluator<'_> {
     ) -> Value {
         let start = self.bookmark();
         let value = self.value_of(operand, locals);
+        if self.failed_since(start) {
+            return Value::dynamic();
+        }
         let (ty, result) = match operator {
             UnaryOperator::Negate => (Type::Number, Type::Number),
             UnaryOperator::Not => (Type::Bool, Type::Bool),
         };
-        if self.failed_since(start) {
-            // what the result would have been is known all the same
-            return Value::unknown(result);
-        }
         let mut marks = Marks::NONE;
         let Some(value) = self.operand(
             value,
@@ -38,7 +37,7 @@ impl Evaluator<'_> {
             &mut marks,
             locals,
         ) else {
-            return Value::unknown(result);
+            return Value::dynamic();
         };
         match value.kind() {
             Kind::Number(n) => Value::number(n.negated()),
@@ -83,7 +82,7 @@ impl Evaluator<'_> {
         let a = self.value_of(left, locals);
         let b = self.value_of(right, locals);
         if self.failed_since(start) {
-            return unknown_bool();
+            return Value::dynamic();
         }
         let equal = a.equals(&b);
         if operator == Op::Equal {
@@ -125,7 +124,7 @@ impl Evaluator<'_> {
             return Value::bool(deciding).with_marks(&marks);
         }
         if self.failed_since(start) {
-            return unknown_bool();
+            return Value::dynamic();
         }
         match (a, b) {
             (Some(Some(_)), Some(Some(_))) => Value::bool(!deciding),
@@ -172,16 +171,15 @@ impl Evaluator<'_> {
         let start = self.bookmark();
         let a = self.value_of(left, locals);
         let b = self.value_of(right, locals);
-        let failed = || Value::unknown(result_type(operator));
         if self.failed_since(start) {
-            return failed();
+            return Value::dynamic();
         }
         let symbol = operator.symbol();
         let mut marks = Marks::NONE;
         let a = self.operand(a, &Type::Number, left, whole, symbol, &mut marks, locals);
         let b = self.operand(b, &Type::Number, right, whole, symbol, &mut marks, locals);
         let (Some(a), Some(b)) = (a, b) else {
-            return failed();
+            return Value::dynamic();
         };
         let result = match (a.kind(), b.kind()) {
             (Kind::Number(x), Kind::Number(y)) => match compute(operator, x, y) {
@@ -198,8 +196,7 @@ impl Evaluator<'_> {
                         }
                     };
                     let diagnostic = Diagnostic::error("Operation failed", detail);
-                    self.tell(diagnostic.at(whole.range()), whole, locals);
-                    return failed();
+                    return self.tell(diagnostic.at(whole.range()), whole, locals);
                 }
             },
             _ => undecided(operator, &a, &b),
@@ -245,14 +242,6 @@ impl Evaluator<'_> {
             return None;
         }
         Some(converted)
-    }
-}
-
-fn result_type(operator: BinaryOperator) -> Type {
-    use BinaryOperator as Op;
-    match operator {
-        Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Modulo => Type::Number,
-        _ => Type::Bool,
     }
 }
 

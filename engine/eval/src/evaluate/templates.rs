@@ -38,8 +38,7 @@ impl Evaluator<'_> {
         let mut marks = Marks::NONE;
         self.parts(&template.parts, whole, &mut text, &mut marks, locals);
         if self.failed_since(start) {
-            // whatever went wrong within, it would have been text
-            return Value::unknown(Type::String);
+            return Value::dynamic();
         }
         if text.open {
             Value::unknown_with(Type::String, Refinement::string_prefix(&text.known))

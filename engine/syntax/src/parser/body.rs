@@ -40,7 +40,7 @@ impl Parser<'_> {
                     }
                 }
                 _ => {
-                    self.no_item(token, false);
+                    self.no_item(token);
                     self.skip_line(within.is_some());
                 }
             }
@@ -73,14 +73,10 @@ impl Parser<'_> {
     }
 
     /// Reports a token that begins neither argument nor block.
-    fn no_item(&mut self, token: Token, on_one_line: bool) {
+    fn no_item(&mut self, token: Token) {
         match token.kind {
             T::OpenQuote => self.unexpected(
-                if on_one_line {
-                    "Argument or block definition required"
-                } else {
-                    "Invalid argument name"
-                },
+                "Invalid argument name",
                 "Argument names and block types are written without quotes.",
                 token,
             ),
@@ -324,7 +320,7 @@ impl Parser<'_> {
                 _ => self.name_without_item(name),
             }
         } else {
-            self.no_item(name, true);
+            self.no_item(name);
         }
         let close = if self.recovery {
             self.skip_to(T::CloseBrace)

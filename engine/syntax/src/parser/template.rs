@@ -136,8 +136,7 @@ impl Parser<'_> {
                         return (pieces, false);
                     }
                 }
-                // Reported when they were scanned.
-                T::BadEncoding | T::Strange => self.read_raw(token),
+                T::BadEncoding => self.read_raw(token),
                 _ => return (pieces, false),
             }
         }

@@ -21,14 +21,7 @@ fn step(how: &Plan, value: Value, to: &Type, path: &mut Path) -> Converted {
     match &value.0 {
         Repr::Marked(_) => {
             let (bare, marks) = value.unmark();
-            return match carry_out(how, bare, to, path) {
-                Ok(converted) => Ok(converted.with_marks(&marks)),
-                // keys inside are content too
-                Err(error) if marks.is_sensitive() || marks.is_ephemeral() => {
-                    Err(ConvertError::at(path, error.kind))
-                }
-                Err(error) => Err(error),
-            };
+            return Ok(carry_out(how, bare, to, path)?.with_marks(&marks));
         }
         Repr::Unknown(u) => {
             let ty = filled(&u.ty, &to.without_optional());
@@ -122,8 +115,7 @@ fn step(how: &Plan, value: Value, to: &Type, path: &mut Path) -> Converted {
             let mut values = Vec::with_capacity(s.values.len());
             for (i, inner) in s.values.iter().enumerate() {
                 let step = if of_set {
-                    // naming the element would show content
-                    Step::Index(Value::dynamic())
+                    Step::Index(inner.clone())
                 } else {
                     position(i)
                 };

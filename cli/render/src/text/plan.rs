@@ -1,0 +1,407 @@
+//! A plan as people read it: what changed outside, what will be done and why, what outputs become,
+//! and the closing line.
+
+use super::body::Body;
+use super::difference::{Differ, Place, Shape, width};
+use super::lines::{no_changes_line, plan_line};
+use super::page::{FORCES, Page, SENSITIVE, Sign, counted, key, label};
+use crate::schemas::{SchemaCache, Schemas};
+use crate::style::{Role, Style, wrap};
+use formwork_addresses::{InstanceKey, ResourceMode};
+use formwork_plan::{Action, ActionReason, OutputChange, Plan, PlanMode, ResourceInstanceChange};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// The plan as text, from the first section to the closing line, without a blank line around it.
+pub fn plan_text(plan: &Plan, schemas: &Schemas, style: Style) -> String {
+    let mut cache = SchemaCache::new(schemas);
+    let mut page = Page::new(style);
+    let changes: Vec<&ResourceInstanceChange> =
+        plan.changes.iter().filter(|c| is_shown(c)).collect();
+    let outputs: Vec<&OutputChange> = plan
+        .outputs
+        .iter()
+        .filter(|o| o.action() != Action::NoOp)
+        .collect();
+    drift(&mut page, plan, &changes, &mut cache);
+    if changes.is_empty() && outputs.is_empty() {
+        nothing(&mut page, plan);
+        return page.out;
+    }
+    if plan.errored {
+        sentence(
+            &mut page,
+            "Planning failed. This is what had been planned until then; it cannot be applied.",
+        );
+        page.blank();
+    }
+    if !changes.is_empty() {
+        legend(&mut page, &changes);
+        for change in &changes {
+            page.blank();
+            resource(&mut page, change, &mut cache);
+        }
+        page.blank();
+        let line = plan_line(&plan.summary());
+        let line = style.paint(Role::Strong, &line);
+        page.out.push_str(&line);
+        page.blank();
+        let forgotten = plan.summary().forget;
+        if forgotten > 0 {
+            let objects = counted(forgotten, "object");
+            sentence(
+                &mut page,
+                &format!("{objects} will leave the state but not the world."),
+            );
+        }
+    }
+    if !outputs.is_empty() {
+        if !changes.is_empty() {
+            page.blank();
+        }
+        output_changes(&mut page, &outputs);
+        if changes.is_empty() {
+            page.blank();
+            sentence(
+                &mut page,
+                "Applying this plan records these outputs in the state; it changes no object.",
+            );
+        }
+    }
+    page.out
+}
+
+/// Whether a change is worth a paragraph.
+pub(crate) fn is_shown(change: &ResourceInstanceChange) -> bool {
+    change.action != Action::NoOp || change.previous_address.is_some() || change.importing.is_some()
+}
+
+fn sentence(page: &mut Page, text: &str) {
+    for line in wrap(text, page.style.width) {
+        page.out.push_str(&line);
+        page.blank();
+    }
+}
+
+fn nothing(page: &mut Page, plan: &Plan) {
+    let line = page.style.paint(Role::Good, no_changes_line(plan.mode));
+    page.out.push_str(&line);
+    page.blank();
+    page.blank();
+    let product = page.style.product;
+    let why = match plan.mode {
+        PlanMode::Normal => {
+            format!("{product} compared the configuration with the real objects; nothing differs.")
+        }
+        PlanMode::Destroy => "The state holds no object that could be destroyed.".to_owned(),
+        PlanMode::RefreshOnly => {
+            "The real objects are as the state remembers them; there is nothing to record."
+                .to_owned()
+        }
+    };
+    sentence(page, &why);
+}
+
+/// What changed outside. Of a normal plan only what it deals with, or what is gone; the rest differs
+/// in values that nobody configured.
+fn drift(
+    page: &mut Page,
+    plan: &Plan,
+    changes: &[&ResourceInstanceChange],
+    cache: &mut SchemaCache<'_>,
+) {
+    let dealt_with: BTreeSet<String> = changes.iter().map(|c| c.display_address()).collect();
+    let (shown, others): (Vec<_>, Vec<_>) = plan.drift.iter().partition(|d| {
+        plan.mode == PlanMode::RefreshOnly
+            || d.action == Action::Delete
+            || dealt_with.contains(&d.display_address())
+    });
+    if !shown.is_empty() {
+        let note = format!(
+            "Note: Objects have changed outside of {}",
+            page.style.product
+        );
+        let note = page.style.paint(Role::Strong, &note);
+        page.out.push_str(&note);
+        page.blank();
+        for change in &shown {
+            page.blank();
+            drifted(page, change, cache);
+        }
+        page.blank();
+        if plan.mode == PlanMode::RefreshOnly {
+            sentence(
+                page,
+                "This plan only records these changes in the state; it does not undo them.",
+            );
+            page.blank();
+        }
+    }
+    if !others.is_empty() {
+        let objects = counted(others.len(), "object");
+        let differ = if others.len() == 1 {
+            "differs"
+        } else {
+            "differ"
+        };
+        sentence(
+            page,
+            &format!(
+                "{objects} {differ} from the state in values that the configuration does not set; a \
+                 -refresh-only plan shows which."
+            ),
+        );
+        page.blank();
+    }
+}
+
+fn drifted(page: &mut Page, change: &ResourceInstanceChange, cache: &mut SchemaCache<'_>) {
+    let address = change.display_address();
+    let (what, sign) = match change.action {
+        Action::Delete => ("has been deleted", Sign::Remove),
+        _ => ("has changed", Sign::Change),
+    };
+    comment(page, &format!("{address} {what}"));
+    block(page, change, sign, cache);
+}
+
+fn legend(page: &mut Page, changes: &[&ResourceInstanceChange]) {
+    sentence(
+        page,
+        &format!("{} will do this; the signs mean:", page.style.product),
+    );
+    let meanings = [
+        (Sign::Add, "create"),
+        (Sign::Change, "change in place"),
+        (Sign::Remove, "destroy"),
+        (Sign::Replace, "destroy, then create anew"),
+        (Sign::ReplaceAddedFirst, "create anew, then destroy"),
+        (Sign::Read, "read during apply"),
+        (Sign::Forget, "remove from the state only"),
+    ];
+    for (sign, meaning) in meanings {
+        if changes.iter().any(|c| sign_of(c.action) == sign) {
+            page.line(0, sign, meaning);
+        }
+    }
+}
+
+pub(crate) fn sign_of(action: Action) -> Sign {
+    match action {
+        Action::NoOp => Sign::None,
+        Action::Create => Sign::Add,
+        Action::Read => Sign::Read,
+        Action::Update => Sign::Change,
+        Action::DeleteThenCreate => Sign::Replace,
+        Action::CreateThenDelete => Sign::ReplaceAddedFirst,
+        Action::Delete => Sign::Remove,
+        Action::Forget => Sign::Forget,
+    }
+}
+
+/// A comment line above a resource.
+fn comment(page: &mut Page, text: &str) {
+    page.out.push_str("  ");
+    let text = format!("# {text}");
+    page.style.push(&mut page.out, Role::Strong, &text);
+    page.blank();
+}
+
+fn resource(page: &mut Page, change: &ResourceInstanceChange, cache: &mut SchemaCache<'_>) {
+    let address = change.display_address();
+    comment(page, &format!("{address} {}", fate(change)));
+    for reason in reasons(change) {
+        page.out.push_str("  ");
+        page.style
+            .push(&mut page.out, Role::Faint, &format!("# ({reason})"));
+        page.blank();
+    }
+    block(page, change, sign_of(change.action), cache);
+}
+
+/// What happens to it, after its address.
+fn fate(change: &ResourceInstanceChange) -> String {
+    let replaced = |why: &str| format!("will be replaced, {why}");
+    match change.action {
+        Action::NoOp if change.importing.is_some() => "will be imported".to_owned(),
+        Action::NoOp => match &change.previous_address {
+            Some(old) => format!("takes over what was {old}"),
+            None => "stays as it is".to_owned(),
+        },
+        Action::Create => "will be created".to_owned(),
+        Action::Read => "will be read during apply".to_owned(),
+        Action::Update => "will be changed in place".to_owned(),
+        Action::Delete => "will be destroyed".to_owned(),
+        Action::Forget => "will leave the state; the object itself stays".to_owned(),
+        Action::DeleteThenCreate | Action::CreateThenDelete => match change.reason {
+            Some(ActionReason::ReplaceBecauseTainted) => {
+                "is tainted and must be replaced".to_owned()
+            }
+            Some(ActionReason::ReplaceByRequest) => replaced("as -replace asks"),
+            Some(ActionReason::ReplaceByTriggers) => replaced("as replace_triggered_by asks"),
+            _ => "must be replaced".to_owned(),
+        },
+    }
+}
+
+/// Why, and what else is to know, each without parentheses.
+fn reasons(change: &ResourceInstanceChange) -> Vec<String> {
+    let mut all = Vec::new();
+    let key = &change.address.key;
+    let name = &change.address.resource;
+    match change.reason {
+        Some(ActionReason::ReplaceBecauseCannotUpdate) if !change.replace_paths.is_empty() => {
+            let paths: Vec<String> = change
+                .replace_paths
+                .iter()
+                .map(|p| p.to_string().trim_start_matches('.').to_owned())
+                .collect();
+            all.push(format!("cannot be changed in place: {}", paths.join(", ")));
+        }
+        Some(ActionReason::DeleteBecauseNoResourceConfig) if change.action == Action::Delete => {
+            all.push(format!("{name} is no longer in the configuration"));
+        }
+        Some(ActionReason::DeleteBecauseNoModule) => {
+            let module = &change.address.module;
+            all.push(format!("{module} is no longer in the configuration"));
+        }
+        Some(ActionReason::DeleteBecauseWrongRepetition) => all.push(match key {
+            InstanceKey::None => "its block has count or for_each now".to_owned(),
+            InstanceKey::Int(_) => "its block no longer has count".to_owned(),
+            InstanceKey::Text(_) => "its block no longer has for_each".to_owned(),
+        }),
+        Some(ActionReason::DeleteBecauseCountIndex) => {
+            all.push(format!("count does not reach index {key}"));
+        }
+        Some(ActionReason::DeleteBecauseEachKey) => {
+            all.push(format!("for_each has no key {key}"));
+        }
+        Some(ActionReason::DeleteBecauseNoMoveTarget) => {
+            let target = change.previous_address.as_ref().map(ToString::to_string);
+            all.push(match target {
+                Some(old) => {
+                    format!("it was moved from {old} to here, where nothing is configured")
+                }
+                None => "a moved block leads here, where nothing is configured".to_owned(),
+            });
+        }
+        Some(ActionReason::DeleteBecauseEnabledFalse) => {
+            all.push("enabled is false".to_owned());
+        }
+        Some(ActionReason::ReadBecauseConfigUnknown) => {
+            all.push("its configuration holds values that are not known yet".to_owned());
+        }
+        Some(ActionReason::ReadBecauseDependencyPending) => {
+            all.push("it depends on a resource that is going to change".to_owned());
+        }
+        Some(ActionReason::ReadBecauseCheckNested) => {
+            all.push("its check is evaluated after everything else".to_owned());
+        }
+        _ => {}
+    }
+    if change.deposed.is_some() {
+        all.push("left over from a replacement that did not come to its end".to_owned());
+    }
+    if let Some(old) = &change.previous_address
+        && change.action != Action::NoOp
+        && change.reason != Some(ActionReason::DeleteBecauseNoMoveTarget)
+    {
+        all.push(format!("moved from {old}"));
+    }
+    if let Some(importing) = &change.importing {
+        all.push(format!(
+            "imported from {}",
+            formwork_syntax::quote(&importing.id)
+        ));
+    }
+    all
+}
+
+/// `resource "type" "name" { ... }`
+fn block(
+    page: &mut Page,
+    change: &ResourceInstanceChange,
+    sign: Sign,
+    cache: &mut SchemaCache<'_>,
+) {
+    let resource = &change.address.resource;
+    let schema = cache.schema(&change.provider.provider, resource);
+    let word = match resource.mode {
+        ResourceMode::Managed => "resource",
+        ResourceMode::Data => "data",
+        ResourceMode::Ephemeral => "ephemeral",
+    };
+    let mut header = format!("{word} \"{}\" \"{}\" {{", resource.kind, resource.name);
+    if change.replace_paths.iter().any(|p| p.is_empty()) {
+        header.push_str(FORCES);
+    }
+    page.line(0, sign, &header);
+    let (before, after) = match change.action {
+        // what leaves the state is no deletion
+        Action::Forget => (Some(&change.before), Some(&change.before)),
+        _ => (Some(&change.before), Some(&change.after)),
+    };
+    let block = schema.as_ref().map(|s| &*s.block);
+    let mut differ = Differ::new(page, &change.replace_paths);
+    if change.action == Action::NoOp && change.importing.is_some() {
+        differ.snapshot(1, block, change.after.unmarked());
+    } else {
+        let body = Body {
+            block,
+            before,
+            after,
+        };
+        differ.body(1, body, true);
+    }
+    page.line(0, Sign::None, "}");
+}
+
+fn output_changes(page: &mut Page, outputs: &[&OutputChange]) {
+    let title = page.style.paint(Role::Strong, "Changes to Outputs:");
+    page.out.push_str(&title);
+    page.blank();
+    let width = width(outputs.iter().map(|o| &*o.name));
+    for output in outputs {
+        let label = label(&key(&output.name), width);
+        if output.sensitive {
+            let sign = sign_of(output.action());
+            page.line(0, sign, &format!("{label}{SENSITIVE}"));
+            continue;
+        }
+        let at = Place {
+            depth: 0,
+            label: &label,
+            end: "",
+        };
+        Differ::new(page, &[]).entry(
+            at,
+            output.before.as_ref(),
+            output.after.as_ref(),
+            Shape::default(),
+        );
+    }
+}
+
+/// What the counts of a plan are, in a few words, for a title or a notification.
+pub fn short_summary(plan: &Plan) -> String {
+    let summary = plan.summary();
+    let mut parts = Vec::new();
+    for (n, word) in [
+        (summary.import, "import"),
+        (summary.add, "add"),
+        (summary.change, "change"),
+        (summary.remove, "destroy"),
+        (summary.forget, "forget"),
+    ] {
+        if n > 0 {
+            parts.push(format!("{n} to {word}"));
+        }
+    }
+    let mut out = String::new();
+    // writing to a String cannot fail
+    let _ = match parts.is_empty() {
+        true => write!(out, "no changes"),
+        false => write!(out, "{}", parts.join(", ")),
+    };
+    out
+}
