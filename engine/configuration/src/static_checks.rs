@@ -15,7 +15,7 @@ use crate::module::Module;
 use crate::module_call::ModuleCall;
 use crate::refactoring::MoveTarget;
 use crate::references::{FoundReference, body_references, expression_references};
-use crate::resource::{Repetition, ResourceBlock};
+use crate::resource::{ProvisionerTime, Repetition, ResourceBlock};
 use crate::shape::{missing_argument, suggest, unsupported_argument};
 use formwork_addresses::{
     LocalProviderConfig, ModuleInstance, ModulePath, Resource, ResourceMode, Subject,
@@ -230,6 +230,11 @@ impl Checker<'_> {
             if let Some(c) = &p.connection {
                 self.body(c, place.with_object());
             }
+            if p.when == ProvisionerTime::Destroy {
+                let connection = p.connection.as_ref().or(r.connection.as_ref());
+                self.destroy_time(&p.body);
+                connection.iter().for_each(|c| self.destroy_time(c));
+            }
         }
         self.rules(&r.lifecycle.preconditions, place);
         self.rules(&r.lifecycle.postconditions, place.with_object());
@@ -238,6 +243,36 @@ impl Checker<'_> {
         }
         if let Some(p) = &r.provider {
             self.provider(&p.local, p.range);
+        }
+    }
+
+    /// When an object is destroyed its configuration may be gone, and with it all that it refers to.
+    fn destroy_time(&mut self, body: &Body) {
+        let (found, _) = body_references(body);
+        for f in found {
+            let known = matches!(
+                f.reference.subject,
+                Subject::SelfObject
+                    | Subject::CountIndex
+                    | Subject::EachKey
+                    | Subject::Path(_)
+                    | Subject::Terraform(_)
+            );
+            if !known {
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        "Invalid reference from destroy provisioner",
+                        format!(
+                            "What runs when an object is destroyed can refer to \"self\", \
+                             \"count.index\" and \"each.key\" only, and not to {}: when the time \
+                             comes it may exist no more. Keep what is needed in an attribute of \
+                             the resource and read it through \"self\".",
+                            f.reference.subject
+                        ),
+                    )
+                    .at(f.range()),
+                );
+            }
         }
     }
 

@@ -239,6 +239,12 @@ fn meta_arguments() {
         &["main.tf:3:7-10 Invalid \"when\" keyword"],
     );
     check(
+        &resource(
+            "  provisioner \"local-exec\" {\n when=destroy\n command=\"${self.id} ${path.module} ${local.x}\"\n }\n}\nlocals {\n x = 1",
+        ),
+        &["main.tf:4:39-46 Invalid reference from destroy provisioner"],
+    );
+    check(
         &resource(" locals {\n }"),
         &["main.tf:2:2-8 Reserved block type name in resource block"],
     );

@@ -194,6 +194,20 @@ impl Wiring<'_> {
                 self.resource_edge(&d.address, None);
             }
         }
+        for import in module.imports.iter().filter(|_| self.path.is_root()) {
+            // What is imported, and by what id, must be known when the resource is planned.
+            let to = node(
+                &import.to_resource.module.path(),
+                What::Resource(import.to_resource.resource.clone()),
+            );
+            if let Some(n) = self.built.index.get(&to) {
+                self.at = *n;
+                let given = [&import.for_each, &import.id, &import.identity];
+                for e in given.into_iter().flatten() {
+                    self.all(expression_references(e));
+                }
+            }
+        }
         for name in waited_for(&module) {
             self.start(What::ModuleDone(name.clone()));
             self.everything_in(&self.path.child(&name));

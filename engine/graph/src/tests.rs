@@ -191,3 +191,16 @@ fn cycles_name_everything_on_them() {
         ["main.tf:2:7 Self-referential block"]
     );
 }
+
+#[test]
+fn imports_come_before_what_they_import_to() {
+    let (_, graph, d, _) = read(&[(
+        "main.tf",
+        "locals {\n id = \"x\"\n}\nimport {\n to = a_b.c\n id = local.id\n}\nresource \"a_b\" \"c\" {}\n",
+    )]);
+    assert!(d.is_empty());
+    assert_eq!(
+        graph.debug_text(),
+        "local.id\nprovider[\"registry.terraform.io/hashicorp/a\"]\na_b.c <- local.id, provider[\"registry.terraform.io/hashicorp/a\"]\n"
+    );
+}
