@@ -24,6 +24,7 @@ mod decode;
 mod dynamic;
 mod evaluator;
 mod objects;
+mod provider_config;
 mod reading;
 mod repetition;
 mod scope;

@@ -4,6 +4,7 @@ use crate::action::Action;
 use crate::change::ResourceInstanceChange;
 use formwork_addresses::AbsResourceInstance;
 use formwork_diagnostics::Diagnostic;
+use formwork_values::Value;
 use std::time::Duration;
 
 /// Which object an event is about, and what is being done to it.
@@ -15,6 +16,18 @@ pub struct Hook {
     pub action: Action,
     /// Name of the identifying attribute and its value, where the object has one that is no secret.
     pub id: Option<(String, String)>,
+}
+
+/// The attribute that people know an object by, if it has one that is known and no secret.
+pub fn identifier(value: &Value) -> Option<(String, String)> {
+    let unmarked = value.unmarked();
+    ["id", "name"].into_iter().find_map(|name| {
+        let v = unmarked.attribute(name)?;
+        if v.is_marked() || !v.is_known() || v.is_null() {
+            return None;
+        }
+        Some((name.to_owned(), v.as_str()?.to_owned()))
+    })
 }
 
 /// The parts of a run that take time of their own.

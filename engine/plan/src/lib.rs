@@ -29,7 +29,7 @@ pub use action::{Action, ActionReason};
 pub use change::{Importing, OutputChange, ResourceInstanceChange};
 pub use checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
 pub use decision::{Decision, decide};
-pub use event::{ChangeSummary, Event, EventSink, Hook, Phase};
+pub use event::{ChangeSummary, Event, EventSink, Hook, Phase, identifier};
 pub use execution::{ExecutionGraph, NodeId, Operation, OperationKind};
 pub use verify::{Defect, verify};
 

@@ -35,6 +35,6 @@ pub use input::{PlanInput, Planned};
 pub use instance::{Subject, Wishes, plan_configured, plan_deletion};
 pub use prior::{PriorObject, decode_managed, stored_marks};
 pub use providers::{configure_from_state, configure_provider, objects_of_state};
-pub use refresh::{ObjectKey, RefreshOptions, Refreshed, identifier, refresh};
+pub use refresh::{ObjectKey, RefreshOptions, Refreshed, refresh};
 pub use validate::validate;
 pub use walk::plan;

@@ -2,29 +2,15 @@
 
 use crate::prior::decode_managed;
 use formwork_addresses::{
-    AbsProviderConfig, AbsResource, InstanceKey, LocalProviderConfig, ModuleInstance, ResourceMode,
+    AbsProviderConfig, AbsResource, InstanceKey, ModuleInstance, ResourceMode,
 };
-use formwork_configuration::ProviderConfig;
-use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_evaluation::{Evaluator, Expansion, Objects, decode};
+use formwork_diagnostics::Diagnostics;
+use formwork_evaluation::{Evaluator, Expansion, Objects};
 use formwork_provider::{Providers, Reported};
 use formwork_state::State;
 use formwork_values::{Value, value_from_json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// The block that a provider configuration stands in, if there is one.
-fn block_of<'e>(
-    evaluator: &'e Evaluator,
-    config: &AbsProviderConfig,
-) -> Option<&'e ProviderConfig> {
-    let module = evaluator.configuration().module(&config.module)?;
-    let local = module.local_name_of(&config.provider);
-    module.providers.get(&LocalProviderConfig {
-        name: local,
-        alias: config.alias.clone(),
-    })
-}
 
 /// Evaluates a provider's configuration and configures it. The answer says whether all of it was
 /// known; with errors it is not configured.
@@ -33,59 +19,16 @@ pub async fn configure_provider(
     providers: &Providers,
     config: &AbsProviderConfig,
 ) -> (bool, Diagnostics) {
-    let mut diagnostics = Diagnostics::new();
     let Some(schemas) = providers.schemas(&config.provider) else {
         // That it could not be launched has been said.
-        return (false, diagnostics);
+        return (false, Diagnostics::new());
     };
     let schema = schemas.provider_config();
-    let block = block_of(evaluator, config);
-    let range = block.map(|b| b.range);
-    let value = match block {
-        None if config.alias.is_some() || !config.module.is_root() => {
-            diagnostics.push(
-                Diagnostic::error(
-                    "Provider configuration not present",
-                    format!(
-                        "{config} is not configured any more, but objects in the state were made with \
-                         it. Bring its provider block back until those objects are gone."
-                    ),
-                )
-                .about(config),
-            );
-            return (false, diagnostics);
-        }
-        None => schema.block.empty_value(),
-        Some(block) => {
-            let instance = config.module.unkeyed_instance();
-            let Some(module) = evaluator.module(&instance) else {
-                return (false, diagnostics);
-            };
-            let functions = evaluator.functions(module);
-            let (value, said) = evaluator
-                .calls()
-                .settled(|reading| {
-                    let scope = evaluator.scope(&instance);
-                    let value = decode(
-                        &block.body,
-                        &schema.block,
-                        block.open,
-                        &scope,
-                        &functions,
-                        reading,
-                    );
-                    reading.pending.extend(scope.take_pending());
-                    value
-                })
-                .await;
-            diagnostics.append(said);
-            value
-        }
-    };
-    if diagnostics.has_errors() {
+    let (value, mut diagnostics) = evaluator.provider_config(config, &schema.block).await;
+    let Some(plain) = value else {
         return (false, diagnostics);
-    }
-    let plain = value.unmark_deep().0;
+    };
+    let range = evaluator.provider_block(config).map(|b| b.range);
     if let Some(provider) = providers.unconfigured(&config.provider) {
         let reported = provider.validate_provider_config(&plain).await;
         let failed = reported.iter().any(Reported::is_error);
@@ -205,46 +148,14 @@ pub async fn configure_from_state(evaluator: &Evaluator, providers: &Providers, 
     configs.sort();
     configs.dedup();
     for config in configs {
-        let _ = configure_if_known(evaluator, providers, config).await;
-    }
-}
-
-async fn configure_if_known(
-    evaluator: &Evaluator,
-    providers: &Providers,
-    config: &AbsProviderConfig,
-) -> Option<()> {
-    let schema = providers.schemas(&config.provider)?.provider_config();
-    let value = match block_of(evaluator, config) {
-        None => schema.block.empty_value(),
-        Some(block) => {
-            let instance = config.module.unkeyed_instance();
-            let functions = evaluator.functions(evaluator.module(&instance)?);
-            let (value, said) = evaluator
-                .calls()
-                .settled(|reading| {
-                    let scope = evaluator.scope(&instance);
-                    let value = decode(
-                        &block.body,
-                        &schema.block,
-                        block.open,
-                        &scope,
-                        &functions,
-                        reading,
-                    );
-                    reading.pending.extend(scope.take_pending());
-                    value
-                })
-                .await;
-            if said.has_errors() {
-                return None;
-            }
-            value
+        let Some(schemas) = providers.schemas(&config.provider) else {
+            continue;
+        };
+        let (value, _) = evaluator
+            .provider_config(config, &schemas.provider_config().block)
+            .await;
+        if let Some(plain) = value.filter(Value::is_wholly_known) {
+            let _ = providers.configure(config, plain).await;
         }
-    };
-    let plain = value.unmark_deep().0;
-    if plain.is_wholly_known() {
-        let _ = providers.configure(config, plain).await;
     }
-    Some(())
 }

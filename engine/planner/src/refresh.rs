@@ -169,20 +169,8 @@ pub fn hook(address: &AbsResourceInstance, value: &Value) -> Hook {
     Hook {
         address: address.clone(),
         action: Action::NoOp,
-        id: identifier(value),
+        id: formwork_plan::identifier(value),
     }
-}
-
-/// The attribute that people know an object by, if it has one that is known and no secret.
-pub fn identifier(value: &Value) -> Option<(String, String)> {
-    let unmarked = value.unmarked();
-    ["id", "name"].into_iter().find_map(|name| {
-        let v = unmarked.attribute(name)?;
-        if v.is_marked() || !v.is_known() || v.is_null() {
-            return None;
-        }
-        Some((name.to_owned(), v.as_str()?.to_owned()))
-    })
 }
 
 fn take_over(

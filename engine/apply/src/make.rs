@@ -1,0 +1,572 @@
+//! Creating an object, changing it in place, and making the new half of a replacement.
+
+use crate::record::NoteLog;
+use crate::run::{Ended, Run, lock};
+use crate::world::plain;
+use formwork_addresses::AbsResourceInstance;
+use formwork_configuration::{IgnoreChanges, Module, ResourceBlock};
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_evaluation::{Condition, ModuleFunctions, ModuleScope, decode};
+use formwork_journal::{Begun, JournalEntry, OperationAction, OperationId};
+use formwork_plan::{Action, ActionReason, Event, Hook, ResourceInstanceChange, decide};
+use formwork_provider::{
+    ApplyRequest, ApplyResponse, Bytes, PlanRequest, PlanResponse, Provider, Reported,
+};
+use formwork_provider_schema::{
+    Ignored, Schema, assert_object_compatible, marked, proposed_new_state, without_ignored,
+    without_write_only,
+};
+use formwork_state::{ResourceInstanceObject, SensitivePaths};
+use formwork_values::{PathMarks, Value, to_msgpack};
+use std::sync::Arc;
+
+/// What is needed to handle one instance.
+pub(crate) struct Place<'r> {
+    pub module: &'r Module,
+    pub block: &'r ResourceBlock,
+    pub schema: Arc<Schema>,
+    pub provider: Arc<dyn Provider>,
+}
+
+impl Run<'_> {
+    /// The block, schema and provider of a change.
+    pub(crate) fn place(&self, change: &ResourceInstanceChange) -> Result<Place<'_>, Diagnostics> {
+        let address = &change.address;
+        let configuration = self.input.evaluator.configuration();
+        let found = configuration
+            .module(&address.module_path())
+            .and_then(|m| Some((&**m, &**m.resource(&address.resource)?)));
+        let Some((module, block)) = found else {
+            return Err(broken(
+                address,
+                "its block is not in the plan's configuration",
+            ));
+        };
+        let providers = &self.input.providers;
+        let Some(schema) = providers.schema_of(&change.provider.provider, &address.resource) else {
+            return Err(providers
+                .unknown_type(&change.provider.provider, &address.resource)
+                .about(address)
+                .into());
+        };
+        let Some(provider) = providers.configured(&change.provider) else {
+            return Err(self.not_configured(&change.provider));
+        };
+        Ok(Place {
+            module,
+            block,
+            schema,
+            provider,
+        })
+    }
+
+    pub(crate) async fn make(&self, change: &ResourceInstanceChange) -> Ended {
+        match self.try_make(change).await {
+            Ok(true) => Ended::Done,
+            Ok(false) => Ended::Failed,
+            Err(mut d) => {
+                d.default_address(&change.address);
+                self.say(d);
+                Ended::Failed
+            }
+        }
+    }
+
+    /// Whether everything that depends on the object may go on.
+    async fn try_make(&self, change: &ResourceInstanceChange) -> Result<bool, Diagnostics> {
+        let place = self.place(change)?;
+        let address = &change.address;
+        let evaluator = &self.input.evaluator;
+        let functions = evaluator.functions(place.module);
+        let resource = address.abs_resource();
+        let expansion = evaluator.objects().expansion(&resource).unwrap_or_default();
+        let repetition =
+            evaluator.repetition(&resource, &place.block.repetition, &expansion, &address.key);
+        let scope = ModuleScope::new(evaluator, &address.module, repetition);
+        let lifecycle = &place.block.lifecycle;
+        if !self
+            .conditions_hold(
+                &lifecycle.preconditions,
+                Condition::Precondition,
+                address,
+                &scope,
+                &functions,
+            )
+            .await
+        {
+            return Ok(false);
+        }
+        let (config, said) = self.config(&place, &scope, &functions).await;
+        if said.has_errors() {
+            return Err(said);
+        }
+        // Warnings about the configuration were said when planning.
+        let (config, marks) = config.unmark_deep();
+        if !config.is_wholly_known() {
+            return Err(broken(
+                address,
+                "its configuration holds values that are still not known",
+            ));
+        }
+        let null = Value::null(place.schema.ty());
+        let update = change.action == Action::Update;
+        let prior = if update {
+            plain(&change.before)
+        } else {
+            null.clone()
+        };
+        let tainted = change.reason == Some(ActionReason::ReplaceBecauseTainted);
+        let base = if tainted {
+            null.clone()
+        } else {
+            plain(&change.before)
+        };
+        let wanted = without_ignored(
+            &place.schema.block,
+            &config,
+            &base,
+            &ignored(&lifecycle.ignore_changes),
+        );
+        let stored = self.input.record.look(|s| s.object(address).cloned()).await;
+        let private = match (&stored, update) {
+            (Some(object), true) => object.private.clone().unwrap_or_else(|| Bytes::from([])),
+            _ => Bytes::from([]),
+        };
+        let (final_plan, said) = self
+            .plan_again(&place, change, &prior, &wanted, private)
+            .await?;
+        let decision = decide(&prior, &final_plan.planned, &final_plan.requires_replace);
+        let expected = if update {
+            Action::Update
+        } else {
+            Action::Create
+        };
+        if update && decision.action == Action::NoOp {
+            // What was unknown has turned out to be what it was.
+            self.say(said);
+            evaluator.objects().set(
+                address,
+                marked(&place.schema.block, &final_plan.planned, &marks),
+            );
+            return Ok(self
+                .after(
+                    change,
+                    &place,
+                    scope,
+                    &functions,
+                    &marks,
+                    &final_plan.planned,
+                )
+                .await);
+        }
+        if decision.action != expected {
+            return Err(changed_course(
+                change,
+                &format!(
+                    "planning it again with all values known yields the action \"{}\" instead of \"{}\"",
+                    decision.action.word(),
+                    expected.word()
+                ),
+            ));
+        }
+        self.say(said);
+        let begun = self
+            .begin_make(change, &place, stored, &wanted, &final_plan, &marks)
+            .await?;
+        let hook = hook(
+            address,
+            expected,
+            if update {
+                &change.before
+            } else {
+                &change.after
+            },
+        );
+        let log = NoteLog::new(&self.input.record, begun);
+        let request = ApplyRequest {
+            kind: address.resource.kind.to_string(),
+            prior: prior.clone(),
+            planned: final_plan.planned.clone(),
+            config: wanted.clone(),
+            planned_private: final_plan.private.clone(),
+        };
+        let (response, elapsed) = self
+            .watched(&hook, place.provider.apply_resource_change(request, &log))
+            .await;
+        let good = self
+            .end_make(
+                change,
+                &place,
+                begun,
+                &final_plan,
+                response,
+                &marks,
+                &hook,
+                elapsed,
+            )
+            .await?;
+        if !good {
+            return Ok(false);
+        }
+        self.count(expected);
+        let object = evaluator
+            .objects()
+            .object(address)
+            .unwrap_or_else(Value::dynamic);
+        Ok(self
+            .after(change, &place, scope, &functions, &marks, &plain(&object))
+            .await)
+    }
+
+    /// Postconditions, with the object known.
+    async fn after(
+        &self,
+        change: &ResourceInstanceChange,
+        place: &Place<'_>,
+        scope: ModuleScope<'_>,
+        functions: &ModuleFunctions<'_>,
+        marks: &PathMarks,
+        object: &Value,
+    ) -> bool {
+        let rules = &place.block.lifecycle.postconditions;
+        if rules.is_empty() {
+            return true;
+        }
+        let scope = scope.with_self(marked(&place.schema.block, object, marks));
+        self.conditions_hold(
+            rules,
+            Condition::Postcondition,
+            &change.address,
+            &scope,
+            functions,
+        )
+        .await
+    }
+
+    pub(crate) async fn config(
+        &self,
+        place: &Place<'_>,
+        scope: &ModuleScope<'_>,
+        functions: &ModuleFunctions<'_>,
+    ) -> (Value, Diagnostics) {
+        let block = place.block;
+        self.input
+            .evaluator
+            .calls()
+            .settled(|reading| {
+                let value = decode(
+                    &block.body,
+                    &place.schema.block,
+                    block.open,
+                    scope,
+                    functions,
+                    reading,
+                );
+                reading.pending.extend(scope.take_pending());
+                value
+            })
+            .await
+    }
+
+    /// Plans the object again, now that everything is known, and holds the answer against the plan.
+    async fn plan_again(
+        &self,
+        place: &Place<'_>,
+        change: &ResourceInstanceChange,
+        prior: &Value,
+        wanted: &Value,
+        prior_private: Bytes,
+    ) -> Result<(PlanResponse, Diagnostics), Diagnostics> {
+        let address = &change.address;
+        let block = &place.schema.block;
+        let response = place
+            .provider
+            .plan_resource_change(PlanRequest {
+                kind: address.resource.kind.to_string(),
+                prior: prior.clone(),
+                proposed: proposed_new_state(block, prior, wanted),
+                config: wanted.clone(),
+                prior_private,
+            })
+            .await;
+        let said = Reported::placed(response.reported.clone(), address, Some(place.block.range));
+        if said.has_errors() {
+            return Err(said);
+        }
+        if response.planned.type_of() != place.schema.ty() {
+            return Err(changed_course(
+                change,
+                "the provider planned something that is not of its schema's type",
+            ));
+        }
+        let approved = plain(&change.after);
+        if !response.legacy_type_system {
+            let differences = assert_object_compatible(block, &approved, &response.planned);
+            if let Some(first) = differences.first() {
+                return Err(changed_course(change, &first.to_string()));
+            }
+        } else if let Some(path) = known_difference(&approved, &response.planned) {
+            return Err(changed_course(
+                change,
+                &format!("the value of {path} is another one than was planned"),
+            ));
+        }
+        Ok((response, said))
+    }
+
+    async fn begin_make(
+        &self,
+        change: &ResourceInstanceChange,
+        place: &Place<'_>,
+        stored: Option<Arc<ResourceInstanceObject>>,
+        wanted: &Value,
+        plan: &PlanResponse,
+        marks: &PathMarks,
+    ) -> Result<OperationId, Diagnostics> {
+        let address = &change.address;
+        let ty = place.schema.ty();
+        let block = &place.schema.block;
+        let encode = |value: &Value| {
+            to_msgpack(&without_write_only(block, value), &ty)
+                .ok()
+                .map(Arc::from)
+        };
+        let update = change.action == Action::Update;
+        let deposes = if change.action == Action::CreateThenDelete && stored.is_some() {
+            let key = (self.input.new_deposed_key)();
+            lock(&self.deposed).insert(address.clone(), key.clone());
+            Some(key)
+        } else {
+            None
+        };
+        let shown = marked(block, &plan.planned, marks);
+        let sensitive = shown
+            .unmark_deep()
+            .1
+            .into_iter()
+            .filter(|(_, m)| m.is_sensitive())
+            .map(|(p, _)| p)
+            .collect();
+        let action = if update {
+            OperationAction::Update
+        } else {
+            OperationAction::Create
+        };
+        self.input
+            .record
+            .begin(|id| {
+                let mut begun = Begun::new(id, action, address.clone(), change.provider.clone());
+                begun.deposes = deposes;
+                begun.schema_version = place.schema.version;
+                begun.prior = if update { stored } else { None };
+                begun.planned = encode(&plan.planned);
+                begun.config = encode(wanted);
+                begun.planned_private = (!plan.private.is_empty()).then(|| plan.private.clone());
+                begun.sensitive = SensitivePaths::from_paths(sensitive);
+                begun.dependencies = change.dependencies.clone().into();
+                begun.create_before_destroy = change.create_before_destroy;
+                JournalEntry::Begun(Box::new(begun))
+            })
+            .await
+    }
+
+    /// Records how it ended; whether it ended well.
+    #[allow(clippy::too_many_arguments)] // one caller, and each is a fact of its own
+    async fn end_make(
+        &self,
+        change: &ResourceInstanceChange,
+        place: &Place<'_>,
+        id: OperationId,
+        plan: &PlanResponse,
+        response: ApplyResponse,
+        marks: &PathMarks,
+        hook: &Hook,
+        elapsed: std::time::Duration,
+    ) -> Result<bool, Diagnostics> {
+        let address = &change.address;
+        let mut said = Reported::placed(response.reported, address, Some(place.block.range));
+        let failed_already = said.has_errors();
+        if response.outcome_unknown {
+            // It stays open in the journal; the next run settles it.
+            self.input
+                .events
+                .emit(Event::ApplyFailed(hook.clone(), elapsed));
+            if !failed_already {
+                said.push(
+                    Diagnostic::error(
+                        "Outcome not known",
+                        "The provider does not know what became of the request.",
+                    )
+                    .about(address),
+                );
+            }
+            said.push(
+                Diagnostic::warning(
+                    "An operation is still open",
+                    format!(
+                        "What became of the last request for {address} is not known. It is in the journal; the \
+                         next plan or apply finds it out before it does anything else."
+                    ),
+                )
+                .about(address),
+            );
+            self.say(said);
+            return Ok(false);
+        }
+        let update = change.action == Action::Update;
+        let mut new = response.new;
+        if !failed_already {
+            let problem = if new.is_null() {
+                Some("nothing is there after it was made".to_owned())
+            } else if new.type_of() != place.schema.ty() {
+                Some("the object is not of its schema's type".to_owned())
+            } else if !new.is_wholly_known() {
+                Some("the object holds values that are not known".to_owned())
+            } else if !response.legacy_type_system {
+                assert_object_compatible(&place.schema.block, &plan.planned, &new)
+                    .first()
+                    .map(ToString::to_string)
+            } else {
+                None
+            };
+            if let Some(problem) = problem {
+                said.push(
+                    Diagnostic::error(
+                        "Provider produced inconsistent result after apply",
+                        format!(
+                            "The provider {} answered for {address} against the rules: {problem}. This is a fault \
+                             of the provider, not of the configuration; please report it to its makers.",
+                            change.provider.provider.for_display()
+                        ),
+                    )
+                    .at(place.block.range)
+                    .about(address),
+                );
+            }
+        }
+        let failed = said.has_errors();
+        if !new.is_null() && (new.type_of() != place.schema.ty() || !new.is_wholly_known()) {
+            new = Value::null(place.schema.ty());
+        }
+        let object = if new.is_null() {
+            None
+        } else {
+            let value = marked(&place.schema.block, &new, marks);
+            let made = ResourceInstanceObject::from_value(
+                place.schema.version,
+                &value,
+                &place.schema.ty(),
+            );
+            match made {
+                Ok(mut object) => {
+                    object.private =
+                        (!response.private.is_empty()).then(|| response.private.clone());
+                    object.dependencies = change.dependencies.clone().into();
+                    object.create_before_destroy = change.create_before_destroy;
+                    let object = if failed && !update {
+                        object.tainted()
+                    } else {
+                        object
+                    };
+                    if !failed {
+                        self.input.evaluator.objects().set(address, value);
+                    }
+                    Some(Arc::new(object))
+                }
+                Err(_) => None,
+            }
+        };
+        let entry = if failed {
+            let reason = said
+                .iter()
+                .find(|d| d.is_error())
+                .map(|d| d.summary.clone())
+                .unwrap_or_default();
+            JournalEntry::Failed { id, object, reason }
+        } else {
+            JournalEntry::Succeeded { id, object }
+        };
+        self.input.record.entry(entry).await?;
+        let event = if failed {
+            Event::ApplyFailed
+        } else {
+            Event::ApplyFinished
+        };
+        let done = Hook {
+            id: formwork_plan::identifier(&new).or_else(|| hook.id.clone()),
+            ..hook.clone()
+        };
+        self.input.events.emit(event(done, elapsed));
+        self.say(said);
+        Ok(!failed)
+    }
+}
+
+/// Which object an event is about.
+pub(crate) fn hook(address: &AbsResourceInstance, action: Action, value: &Value) -> Hook {
+    Hook {
+        address: address.clone(),
+        action,
+        id: formwork_plan::identifier(value),
+    }
+}
+
+fn ignored(ignore: &IgnoreChanges) -> Ignored {
+    match ignore {
+        IgnoreChanges::Nothing => Ignored::Nothing,
+        IgnoreChanges::All => Ignored::All,
+        IgnoreChanges::Paths(paths) => {
+            Ignored::Paths(paths.iter().map(|(p, _)| p.clone()).collect())
+        }
+    }
+}
+
+/// The first path at which the plan promised a known value and another one comes out.
+fn known_difference(approved: &Value, now: &Value) -> Option<formwork_values::Path> {
+    let mut found = None;
+    approved.walk(&mut |path, value| {
+        if found.is_some() || !value.is_known() {
+            return false;
+        }
+        let inner = value.as_sequence().is_some()
+            || value.as_map().is_some()
+            || matches!(value.kind(), formwork_values::Kind::Object(..));
+        if inner && !value.is_null() {
+            // Sets are compared as a whole: their elements have no places of their own.
+            if matches!(value.kind(), formwork_values::Kind::Set(_)) {
+                if value.is_wholly_known() && now.at(path).ok().as_ref() != Some(value) {
+                    found = Some(path.clone());
+                }
+                return false;
+            }
+            return true;
+        }
+        if now.at(path).ok().as_ref() != Some(value) {
+            found = Some(path.clone());
+        }
+        false
+    });
+    found
+}
+
+fn changed_course(change: &ResourceInstanceChange, what: &str) -> Diagnostics {
+    Diagnostic::error(
+        "Provider produced inconsistent final plan",
+        format!(
+            "{} was approved as planned, but {what}. Nothing was done to it. If the provider is right now, plan \
+             again and look at what has changed.",
+            change.address
+        ),
+    )
+    .about(&change.address)
+    .into()
+}
+
+pub(crate) fn broken(address: &AbsResourceInstance, what: &str) -> Diagnostics {
+    Diagnostic::error(
+        "Plan cannot be carried out",
+        format!("{address} cannot be handled: {what}."),
+    )
+    .about(address)
+    .into()
+}

@@ -1,0 +1,122 @@
+//! The journal as apply writes it.
+
+use async_trait::async_trait;
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_journal::{JournalEntry, Ledger, OperationId, Recorder};
+use formwork_provider::{NoteError, OperationLog};
+use formwork_state::{JournalStore, JournalSupport, State};
+use futures::FutureExt as _;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// Takes entries in, keeps the state that they make, and makes them durable.
+pub struct Record {
+    recorder: Mutex<Recorder>,
+    store: Arc<dyn JournalStore>,
+}
+
+impl Record {
+    /// A record whose beginning is already in the store.
+    pub fn new(recorder: Recorder, store: Arc<dyn JournalStore>) -> Self {
+        Self {
+            recorder: Mutex::new(recorder),
+            store,
+        }
+    }
+
+    /// Records that an operation begins; `entry` is given its id.
+    ///
+    /// # Errors
+    /// If it could not be made durable: then it must not begin.
+    pub async fn begin(
+        &self,
+        entry: impl FnOnce(OperationId) -> JournalEntry,
+    ) -> Result<OperationId, Diagnostics> {
+        let recorder = self.recorder.lock().await;
+        let id = recorder.next_id();
+        self.write(recorder, entry(id)).await?;
+        Ok(id)
+    }
+
+    /// Records an entry; durable when it returns.
+    ///
+    /// # Errors
+    /// If it could not be made durable, or must not follow what was recorded.
+    pub async fn entry(&self, entry: JournalEntry) -> Result<(), Diagnostics> {
+        let recorder = self.recorder.lock().await;
+        self.write(recorder, entry).await
+    }
+
+    /// The recorder's lock is held until the bytes are queued, not until they are durable: entries are
+    /// in the store in the order in which they were recorded, and those that wait together share a
+    /// sync.
+    async fn write(
+        &self,
+        mut recorder: tokio::sync::MutexGuard<'_, Recorder>,
+        entry: JournalEntry,
+    ) -> Result<(), Diagnostics> {
+        let bytes = recorder.record(&entry).map_err(|e| {
+            Diagnostics::from(Diagnostic::error(
+                "Journal refuses an entry",
+                format!(
+                    "This is a fault of Formwork: {e}. The operation was stopped before it began."
+                ),
+            ))
+        })?;
+        if self.store.journal_support() == JournalSupport::Unsupported {
+            return Ok(());
+        }
+        let mut append = self.store.append_journal(bytes);
+        // Polled once, it is queued.
+        if let Some(done) = (&mut append).now_or_never() {
+            return done;
+        }
+        drop(recorder);
+        append.await
+    }
+
+    /// Changes the state without an operation: outputs, results of checks.
+    pub async fn change(&self, change: impl FnOnce(&mut State)) {
+        change(self.recorder.lock().await.state_mut());
+    }
+
+    /// Looks at the state as it is now.
+    pub async fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        look(self.recorder.lock().await.ledger().state())
+    }
+
+    /// The ledger, at the end of a run.
+    pub fn into_ledger(self) -> Ledger {
+        self.recorder.into_inner().into_ledger()
+    }
+}
+
+/// The notes of one operation.
+pub struct NoteLog<'r> {
+    record: &'r Record,
+    id: OperationId,
+}
+
+impl<'r> NoteLog<'r> {
+    /// Notes of the operation `id`.
+    pub fn new(record: &'r Record, id: OperationId) -> Self {
+        Self { record, id }
+    }
+}
+
+#[async_trait]
+impl OperationLog for NoteLog<'_> {
+    async fn note(&self, note: Vec<u8>) -> Result<(), NoteError> {
+        let entry = JournalEntry::Noted {
+            id: self.id,
+            note: note.into(),
+        };
+        self.record.entry(entry).await.map_err(|d| NoteError {
+            reason: d
+                .iter()
+                .map(|d| d.detail.clone())
+                .collect::<Vec<_>>()
+                .join(" "),
+        })
+    }
+}

@@ -1,0 +1,198 @@
+//! The run: operations of the graph, in parallel, each after what it waits for.
+
+use crate::record::Record;
+use crate::world;
+use formwork_addresses::{AbsResourceInstance, DeposedKey};
+use formwork_diagnostics::Diagnostics;
+use formwork_evaluation::Evaluator;
+use formwork_graph::{Cancellation, Dag, Node, Outcome, Visit, walk};
+use formwork_plan::{
+    Action, ChangeSummary, CheckResult, Event, EventSink, Hook, OperationKind, Plan, PlanMode,
+    ResourceInstanceChange,
+};
+use formwork_provider::Providers;
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// What apply is given.
+pub struct ApplyInput {
+    /// The plan, verified.
+    pub plan: Arc<Plan>,
+    /// The configuration parsed from the plan's own files, with objects still empty.
+    pub evaluator: Arc<Evaluator>,
+    /// The providers, launched.
+    pub providers: Arc<Providers>,
+    /// The journal.
+    pub record: Arc<Record>,
+    /// Makes a key for an object that is left behind by its replacement.
+    pub new_deposed_key: Arc<dyn Fn() -> DeposedKey + Send + Sync>,
+    /// Where events go.
+    pub events: Arc<dyn EventSink>,
+    /// A request to stop starting work.
+    pub cancel: Cancellation,
+    /// How many operations run at a time.
+    pub parallelism: usize,
+}
+
+/// What became of it. The state is in the record.
+#[derive(Default)]
+pub struct Applied {
+    /// What was done.
+    pub summary: ChangeSummary,
+    /// Whether every operation was done.
+    pub complete: bool,
+    /// Whether the run was interrupted.
+    pub interrupted: bool,
+    /// Results of conditions and checks, those of the plan included.
+    pub checks: Vec<CheckResult>,
+}
+
+/// A run under way.
+pub(crate) struct Run<'a> {
+    pub input: &'a ApplyInput,
+    pub diagnostics: Mutex<Diagnostics>,
+    pub summary: Mutex<ChangeSummary>,
+    /// Keys of the objects left behind by this run.
+    pub deposed: Mutex<HashMap<AbsResourceInstance, DeposedKey>>,
+    pub checks: Mutex<Vec<CheckResult>>,
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How an operation ended.
+pub(crate) enum Ended {
+    Done,
+    Failed,
+}
+
+/// Carries a plan out.
+pub async fn apply(input: &ApplyInput) -> (Applied, Diagnostics) {
+    let state = input.record.look(Clone::clone).await;
+    world::fill(
+        input.evaluator.objects(),
+        &input.plan,
+        &state,
+        &input.providers,
+    );
+    let run = Run {
+        input,
+        diagnostics: Mutex::default(),
+        summary: Mutex::default(),
+        deposed: Mutex::default(),
+        checks: Mutex::new(input.plan.checks.clone()),
+    };
+    let graph = &input.plan.graph;
+    let edges = graph
+        .edges()
+        .iter()
+        .map(|(before, after)| (after.0, before.0));
+    let dag = Dag::new(graph.nodes().len(), edges);
+    let report = walk(&dag, input.parallelism, &input.cancel, |node| {
+        run.operation(node)
+    })
+    .await;
+    let complete = report.all_done();
+    if complete && input.plan.mode == PlanMode::Destroy {
+        input
+            .record
+            .change(|state| {
+                let names: Vec<String> = state.outputs().map(|(n, _)| n.to_owned()).collect();
+                for name in names {
+                    state.remove_output(&name);
+                }
+            })
+            .await;
+    }
+    let interrupted = input.cancel.is_cancelled() && report.outcomes.contains(&Outcome::Cancelled);
+    let summary = *lock(&run.summary);
+    let applied = Applied {
+        summary,
+        complete,
+        interrupted,
+        checks: std::mem::take(&mut *lock(&run.checks)),
+    };
+    let said = std::mem::take(&mut *lock(&run.diagnostics));
+    (applied, said)
+}
+
+impl Run<'_> {
+    pub(crate) fn say(&self, diagnostics: Diagnostics) {
+        lock(&self.diagnostics).append(diagnostics);
+    }
+
+    fn change(&self, index: Option<u32>) -> Option<&ResourceInstanceChange> {
+        self.input.plan.changes.get(usize::try_from(index?).ok()?)
+    }
+
+    async fn operation(&self, node: Node) -> Visit {
+        let Some(operation) = self.input.plan.graph.get(formwork_plan::NodeId(node)) else {
+            return Visit::Failed;
+        };
+        let change = self.change(operation.change);
+        let ended = match (&operation.kind, change) {
+            (OperationKind::Join(_), _) => Ended::Done,
+            (OperationKind::ConfigureProvider(config), _) => self.configure(config).await,
+            (OperationKind::Make(_), Some(change)) => self.make(change).await,
+            (OperationKind::Destroy(_) | OperationKind::DestroyDeposed(..), Some(change)) => {
+                self.destroy(change).await
+            }
+            (OperationKind::ReadData(_), Some(change)) => self.read(change).await,
+            (OperationKind::Forget(_), Some(change)) => self.forget(change).await,
+            (OperationKind::Output(name), _) => self.output(name).await,
+            (OperationKind::Check(address), _) => self.check(address).await,
+            (OperationKind::OpenEphemeral(a) | OperationKind::CloseEphemeral(a), _) => {
+                self.say(
+                    formwork_diagnostics::Diagnostic::error(
+                        "Not served yet",
+                        "This version of Formwork does not open ephemeral resources yet.",
+                    )
+                    .about(a)
+                    .into(),
+                );
+                Ended::Failed
+            }
+            // The verifier has refused such a plan.
+            (_, None) => Ended::Failed,
+        };
+        match ended {
+            Ended::Done => Visit::Done,
+            Ended::Failed => Visit::Failed,
+        }
+    }
+
+    /// Waits for an operation, saying now and then that it still runs.
+    pub(crate) async fn watched<T>(
+        &self,
+        hook: &Hook,
+        operation: impl Future<Output = T>,
+    ) -> (T, Duration) {
+        const EVERY: Duration = Duration::from_secs(10);
+        let events = &self.input.events;
+        events.emit(Event::ApplyStarted(hook.clone()));
+        let begin = Instant::now();
+        let mut ticks = tokio::time::interval_at(begin + EVERY, EVERY);
+        tokio::pin!(operation);
+        loop {
+            tokio::select! {
+                done = &mut operation => return (done, begin.elapsed()),
+                _ = ticks.tick() => events.emit(Event::ApplyProgress(hook.clone(), begin.elapsed())),
+            }
+        }
+    }
+
+    pub(crate) fn count(&self, action: Action) {
+        let mut summary = lock(&self.summary);
+        match action {
+            Action::Create => summary.add += 1,
+            Action::Update => summary.change += 1,
+            Action::Delete => summary.remove += 1,
+            Action::Forget => summary.forget += 1,
+            _ => {}
+        }
+    }
+}

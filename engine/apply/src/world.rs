@@ -1,0 +1,102 @@
+//! What apply knows of objects before it begins: instances from the plan, values from the state.
+
+use formwork_addresses::{AbsResourceInstance, InstanceKey, ResourceMode};
+use formwork_evaluation::{Expansion, Objects};
+use formwork_plan::{Action, Plan, PlanMode, PlannedKeys};
+use formwork_provider::Providers;
+use formwork_provider_schema::marked;
+use formwork_state::{ResourceInstanceObject, State};
+use formwork_values::{Marks, PathMarks, Value, value_from_json};
+use std::sync::Arc;
+
+fn expansion(keys: &PlannedKeys) -> Expansion {
+    match keys {
+        PlannedKeys::Single => Expansion::Single,
+        PlannedKeys::Count(n) => Expansion::Count(*n),
+        PlannedKeys::Keys(keys) => Expansion::Keys(Arc::new(keys.iter().cloned().collect())),
+    }
+}
+
+/// Fills in what is known. Objects that an operation is going to make are left out: whoever refers to
+/// them waits for the operation.
+pub(crate) fn fill(objects: &Objects, plan: &Plan, state: &State, providers: &Providers) {
+    for ((module, name), keys) in &plan.call_keys {
+        objects.set_call(module, name, expansion(keys));
+    }
+    for (resource, keys) in &plan.resource_keys {
+        objects.set_expansion(resource, expansion(keys));
+    }
+    let whole = plan.mode == PlanMode::Destroy;
+    for change in plan.changes.iter().filter(|c| c.deposed.is_none()) {
+        if whole || change.action == Action::NoOp {
+            if whole {
+                add_key(objects, &change.address);
+            }
+            if !change.before.is_null() {
+                objects.set(&change.address, change.before.clone());
+            }
+        }
+    }
+    for (resource, kept) in state
+        .resources()
+        .filter(|(a, _)| a.resource.mode == ResourceMode::Data)
+    {
+        let Some(schema) = providers.schema_of(&kept.provider.provider, &resource.resource) else {
+            continue;
+        };
+        for (key, instance) in &kept.instances {
+            let json = instance
+                .current
+                .as_ref()
+                .and_then(|o| Some((o, o.attributes_json()?)));
+            let Some((object, json)) = json else { continue };
+            if let Ok(value) = value_from_json(json.get().as_bytes(), &schema.ty()) {
+                let value = marked(&schema.block, &value, &stored_marks(object));
+                let address = resource.instance(key.clone());
+                if whole {
+                    add_key(objects, &address);
+                }
+                objects.set(&address, value);
+            }
+        }
+    }
+}
+
+/// In a destroy run the plan has no instances of its own: those of the state are what there is.
+fn add_key(objects: &Objects, address: &AbsResourceInstance) {
+    let resource = address.abs_resource();
+    let now = objects.expansion(&resource);
+    let next = match (&address.key, now) {
+        (InstanceKey::None, _) => Expansion::Single,
+        (InstanceKey::Int(n), before) => {
+            let wanted = u64::try_from(*n).unwrap_or(0) + 1;
+            match before {
+                Some(Expansion::Count(c)) if c >= wanted => return,
+                _ => Expansion::Count(wanted),
+            }
+        }
+        (InstanceKey::Text(k), before) => {
+            let mut keys = match before {
+                Some(Expansion::Keys(keys)) => (*keys).clone(),
+                _ => std::collections::BTreeSet::new(),
+            };
+            keys.insert(k.clone());
+            Expansion::Keys(Arc::new(keys))
+        }
+    };
+    objects.set_expansion(&resource, next);
+}
+
+fn stored_marks(object: &ResourceInstanceObject) -> PathMarks {
+    object
+        .sensitive
+        .paths()
+        .iter()
+        .map(|p| (p.clone(), Marks::SENSITIVE))
+        .collect()
+}
+
+/// The value without marks.
+pub(crate) fn plain(value: &Value) -> Value {
+    value.clone().unmark_deep().0
+}
