@@ -8,7 +8,7 @@ use crate::module_call::ModuleSource;
 use crate::reader::{ModuleFetcher, SourceReader, normalised};
 use crate::{overrides, static_checks};
 use formwork_addresses::ModulePath;
-use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap};
+use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, FileId, SourceMap};
 use formwork_syntax::Block;
 use std::collections::BTreeMap;
 use std::io;
@@ -199,17 +199,23 @@ fn load_module(
     let mut names = with.reader.list(directory)?;
     names.retain(|n| is_configuration(n));
     names.sort();
+    let mut decoding = Diagnostics::new();
     let mut base: Vec<Block> = Vec::new();
     let mut overrides: Vec<Vec<Block>> = Vec::new();
-    let mut is_readable = true;
+    // Where the text of a file stops making sense, for files where it does.
+    let mut broken: BTreeMap<FileId, u32> = BTreeMap::new();
     for name in &names {
         let path = normalised(&directory.join(name));
         let bytes = with.reader.read(&path)?;
         let file = sources.add(shown(&path), &bytes[..]);
         let (body, said) = formwork_syntax::parse_named(file, name, &bytes);
-        is_readable &= !said.has_errors();
+        if said.has_errors() {
+            let errors = said.iter().filter(|d| d.is_error());
+            let first = errors.filter_map(|d| d.subject).map(|r| r.start).min();
+            broken.insert(file, first.unwrap_or(0));
+        }
         diagnostics.append(said);
-        let body = TOP_LEVEL.read(&body, body.range(), diagnostics);
+        let body = TOP_LEVEL.read(&body, body.range(), &mut decoding);
         if is_override(name) {
             overrides.push(body.blocks().to_vec());
         } else {
@@ -217,11 +223,17 @@ fn load_module(
         }
     }
     for over in &overrides {
-        overrides::apply(&mut base, over, diagnostics);
+        overrides::apply(&mut base, over, &mut decoding);
     }
-    let mut module = Module::decode(&base, &with.level, diagnostics);
+    let mut module = Module::decode(&base, &with.level, &mut decoding);
+    // What comes after a syntax error may only seem wrong: a brace that is missing makes blocks of a
+    // module into blocks of a block. The syntax error alone is told.
+    diagnostics.extend(decoding.into_iter().filter(|d| {
+        let subject = d.subject.and_then(|r| Some((r, broken.get(&r.file)?)));
+        subject.is_none_or(|(r, from)| r.start < *from)
+    }));
     module.directory = directory.to_path_buf();
     module.has_files = !names.is_empty();
-    module.is_readable = is_readable;
+    module.is_readable = broken.is_empty();
     Ok(module)
 }

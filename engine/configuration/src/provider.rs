@@ -220,13 +220,22 @@ fn entry(
             if let Some(given) = text(value, diagnostics) {
                 match given.parse() {
                     Ok(source) => requirement.source = source,
-                    Err(why) => diagnostics.push(
-                        Diagnostic::error(
-                            "Invalid provider source string",
-                            format!("This is no provider source: {why}."),
-                        )
-                        .at(value.range()),
-                    ),
+                    Err(why) => {
+                        let why: formwork_addresses::ParseError = why;
+                        let summary = match &why.reason {
+                            r if r.contains("its type") => "Invalid provider type",
+                            r if r.contains("its namespace") => "Invalid provider namespace",
+                            r if r.contains("host") => "Invalid provider source hostname",
+                            _ => "Invalid provider source string",
+                        };
+                        diagnostics.push(
+                            Diagnostic::error(
+                                summary,
+                                format!("This is no provider source: {why}."),
+                            )
+                            .at(value.range()),
+                        );
+                    }
                 }
             }
         }

@@ -239,7 +239,8 @@ impl Checker<'_> {
         self.rules(&r.lifecycle.preconditions, place);
         self.rules(&r.lifecycle.postconditions, place.with_object());
         for e in &r.lifecycle.replace_triggered_by {
-            self.expression(e, place);
+            let found = self.diagnostics.take(expression_references(e));
+            self.static_references(&found, place);
         }
         if let Some(p) = &r.provider {
             self.provider(&p.local, p.range);

@@ -569,6 +569,10 @@ variable "x" {
         ("tuple(string)", "16-22 Invalid type specification"),
         ("map(string,number)", "21-27 Invalid type specification"),
         (
+            "list(\"string\")",
+            "15-23 Invalid type specification | Write string, without quotes.",
+        ),
+        (
             "object({a=optional(number,\"x\")})",
             "36-39 Invalid default value for optional attribute",
         ),
@@ -637,7 +641,7 @@ fn values_from_outside() {
     assert_eq!(
         told(&d, &sources),
         [
-            "x.tfvars:3:1-9 Unexpected block in variable values | Variables are declared in .tf files; here they are given values, as in name = \"value\".",
+            "x.tfvars:3:1-9 Unexpected \"variable\" block | Variables are declared in .tf files; here they are given values, as in name = \"value\".",
             "x.tfvars:2:5-10 Variables not allowed",
         ]
     );
@@ -842,4 +846,19 @@ output "o" { value = values(module.m)[*].out }
         clean += u32::from(!d.has_errors());
     }
     println!("{rounds} damaged texts, {clean} of them without an error");
+}
+
+#[test]
+fn a_syntax_error_hides_what_only_seems_wrong() {
+    check(
+        "variable \"a\" {\n nope = 1\n}\nvariable \"b\" {\n default = \"x\n}\noutput \"o\" {\n value = var.gone\n}\n",
+        &[
+            "main.tf:5:14-14 Invalid multi-line string",
+            "main.tf:2:2-6 Unsupported argument",
+        ],
+    );
+    check(
+        "variable \"a\" {\n\noutput \"o\" {\n value = 1\n}\noutput \"p\" {\n}\n",
+        &["main.tf:1:1-15 Unclosed configuration block"],
+    );
 }

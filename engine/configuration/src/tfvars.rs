@@ -49,7 +49,7 @@ pub fn parse_tfvars(
     for block in body.blocks() {
         let kind = &block.block_type;
         let d = Diagnostic::error(
-            "Unexpected block in variable values",
+            format!("Unexpected \"{kind}\" block"),
             format!(
                 "A file of variable values holds arguments only, and no \"{kind}\" blocks. To give \
                  the variable \"{kind}\" an object, write an equals sign before the brace."

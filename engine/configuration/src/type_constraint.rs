@@ -145,6 +145,24 @@ impl Defaults {
 /// Reads the `type` argument of a variable.
 pub fn parse_type_constraint(e: &Expression) -> Checked<TypeConstraint> {
     let mut diagnostics = Diagnostics::new();
+    if let Some(quoted) = e.as_literal_string()
+        && e.as_keyword().is_none()
+        && e.as_static_call().is_none()
+    {
+        diagnostics.push(
+            Diagnostic::error(
+                "Invalid quoted type constraints",
+                "A type is written without quotes; the quoted form was dropped long ago.",
+            )
+            .at(e.range())
+            .hint(match &**quoted {
+                "list" => "Write list(string).".to_owned(),
+                "map" => "Write map(string).".to_owned(),
+                other => format!("Write {other}."),
+            }),
+        );
+        return (TypeConstraint::any(), diagnostics);
+    }
     let (ty, defaults) = parse(e, &mut diagnostics);
     let constraint = TypeConstraint {
         ty,
@@ -199,16 +217,8 @@ fn parse_step(e: &Expression, diagnostics: &mut Diagnostics) -> (Type, Defaults)
     }
     if let Some(quoted) = e.as_literal_string() {
         diagnostics.push(
-            Diagnostic::error(
-                "Invalid quoted type constraints",
-                "A type is written without quotes; the quoted form was dropped long ago.",
-            )
-            .at(e.range())
-            .hint(match &**quoted {
-                "list" => "Write list(string).".to_owned(),
-                "map" => "Write map(string).".to_owned(),
-                other => format!("Write {other}."),
-            }),
+            error("A type is written without quotes.", e.range())
+                .hint(format!("Write {quoted}, without quotes.")),
         );
         return nothing();
     }

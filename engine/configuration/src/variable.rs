@@ -244,7 +244,7 @@ impl LocalValue {
         for inner in block.body.blocks() {
             diagnostics.push(
                 Diagnostic::error(
-                    "Unsupported block type",
+                    format!("Unexpected \"{}\" block", inner.block_type),
                     format!(
                         "A locals block holds arguments only. To give the local value \"{}\" an \
                          object, write an equals sign before the brace.",

@@ -442,13 +442,13 @@ impl Scanner<'_> {
             b'$' | b'%' => return self.sequence_or_sign(T::QuotedText),
             b'\n' => return self.quoted_newline(1),
             b'\r' if self.byte(start + 1) == b'\n' => return self.quoted_newline(2),
+            b'\r' => return self.quoted_newline(1),
             _ => {}
         }
         let mut at = start;
         while at < self.text.len() {
             match self.text[at] {
-                b'"' | b'$' | b'%' | b'\n' => break,
-                b'\r' if self.byte(at + 1) == b'\n' => break,
+                b'"' | b'$' | b'%' | b'\n' | b'\r' => break,
                 b'\\' => {
                     at += 1;
                     match self.byte(at) {
@@ -492,27 +492,17 @@ impl Scanner<'_> {
         if line_start {
             let rest = &self.text[start..];
             let marker_text = &self.text[marker.0 as usize..marker.1 as usize];
-            let blanks = rest
-                .iter()
-                .take_while(|b| matches!(b, b' ' | b'\t' | b'\r' | 0x0b | 0x0c))
-                .count();
-            if rest[blanks..].starts_with(marker_text) {
-                let after = &rest[blanks + marker_text.len()..];
-                let trailing = after
-                    .iter()
-                    .take_while(|b| matches!(b, b' ' | b'\t' | b'\r' | 0x0b | 0x0c))
-                    .count();
-                if after.get(trailing) == Some(&b'\n') {
-                    let mut end = start + blanks + marker_text.len() + trailing;
-                    if self.byte(end - 1) == b'\r' {
-                        end -= 1;
-                    }
+            let after = rest[blanks(rest)..].strip_prefix(marker_text);
+            if let Some(after) = after {
+                let trailing = blanks(after);
+                if matches!(after[trailing..], [b'\n', ..] | [b'\r', b'\n', ..]) {
+                    let end = self.text.len() - after.len() + trailing;
                     self.token_to(TokenKind::CloseHeredoc, end);
                     return self.pop_mode();
                 }
             }
         }
-        self.template_text();
+        self.template_text(true);
         let ended = self.byte(self.at.wrapping_sub(1)) == b'\n';
         // Only text can begin a line; after a sequence the mode on top is another one.
         if let Mode::Heredoc { line_start, .. } = &mut self.mode {
@@ -523,12 +513,17 @@ impl Scanner<'_> {
     }
 
     fn bare(&mut self) {
-        self.template_text();
+        self.template_text(false);
     }
 
-    /// One piece of text of a heredoc or bare template, or the start of a sequence.
-    fn template_text(&mut self) {
+    /// One piece of text of a heredoc or bare template, or the start of a sequence. In a heredoc, a
+    /// carriage return must be part of a line ending.
+    fn template_text(&mut self, heredoc: bool) {
         let start = self.at;
+        let stray = |at: usize| heredoc && self.text.get(at + 1) != Some(&b'\n');
+        if self.text[start] == b'\r' && stray(start) {
+            return self.token_to(TokenKind::Strange, start + 1);
+        }
         if matches!(self.text[start], b'$' | b'%') {
             return self.sequence_or_sign(TokenKind::Text);
         }
@@ -536,6 +531,7 @@ impl Scanner<'_> {
         while at < self.text.len() {
             match self.text[at] {
                 b'$' | b'%' => break,
+                b'\r' if stray(at) => break,
                 b'\n' => {
                     at += 1;
                     break;
@@ -550,6 +546,13 @@ impl Scanner<'_> {
         }
         self.token_to(TokenKind::Text, at);
     }
+}
+
+/// How many blanks `text` begins with.
+fn blanks(text: &[u8]) -> usize {
+    text.iter()
+        .take_while(|b| matches!(b, b' ' | b'\t' | 0x0b | 0x0c))
+        .count()
 }
 
 /// Whether a line looks like an argument, a block, a closing bracket, or nothing at all.

@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::value::Repr;
+use crate::value::{Inside, Repr};
 use crate::{Marks, Number, Refinement, Type, Unknown, Value};
 
 /// Same type, same content, same marks, same refinements: two unknown values are the same when
@@ -107,13 +107,15 @@ fn compare(a: &Value, b: &Value, marks: &mut Marks) -> Option<bool> {
         (Repr::Number(x), Repr::Number(y)) => Some(x == y),
         (Repr::String(x), Repr::String(y)) => Some(x == y),
         (Repr::List(x), Repr::List(y)) => {
-            if types_differ(&x.element, &y.element) || x.values.len() != y.values.len() {
+            if elements_differ((&x.element, x.inside), (&y.element, y.inside))
+                || x.values.len() != y.values.len()
+            {
                 return Some(false);
             }
             all(x.values.iter().zip(&y.values), marks)
         }
         (Repr::Set(x), Repr::Set(y)) => {
-            if types_differ(&x.element, &y.element) {
+            if elements_differ((&x.element, x.inside), (&y.element, y.inside)) {
                 return Some(false);
             }
             if x.inside.unknown || y.inside.unknown {
@@ -124,7 +126,7 @@ fn compare(a: &Value, b: &Value, marks: &mut Marks) -> Option<bool> {
             Some(x.values.len() == y.values.len() && x.values.iter().eq(y.values.iter()))
         }
         (Repr::Map(x), Repr::Map(y)) => {
-            if types_differ(&x.element, &y.element)
+            if elements_differ((&x.element, x.inside), (&y.element, y.inside))
                 || x.entries.len() != y.entries.len()
                 || x.entries.iter().zip(&y.entries).any(|(p, q)| p.0 != q.0)
             {
@@ -171,6 +173,17 @@ fn all<'a>(
         Some(false)
     } else {
         sure.then_some(true)
+    }
+}
+
+/// Whether two known collections differ by the types of their elements alone. With something unknown
+/// inside, a dynamic element type may still become the other's; else it is one of its own:
+/// `tolist([])` and `range(0)` are not equal.
+fn elements_differ(a: (&Type, Inside), b: (&Type, Inside)) -> bool {
+    if a.1.unknown || b.1.unknown {
+        types_differ(a.0, b.0)
+    } else {
+        a.0 != b.0
     }
 }
 

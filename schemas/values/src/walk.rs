@@ -200,7 +200,9 @@ fn identical(a: &Value, b: &Value) -> bool {
         (Repr::Object(a), Repr::Object(b)) => Arc::ptr_eq(a, b),
         (Repr::Tuple(a), Repr::Tuple(b)) => Arc::ptr_eq(a, b),
         (Repr::Marked(a), Repr::Marked(b)) => Arc::ptr_eq(a, b),
-        (Repr::Number(_), Repr::Number(_)) => false,
+        (Repr::Number(a), Repr::Number(b)) => {
+            a == b && a.precision() == b.precision() && a.is_negative() == b.is_negative()
+        }
         _ => a == b,
     }
 }

@@ -123,6 +123,21 @@ pub(super) fn coalesce(given: &Given<'_>) -> Answer {
 }
 
 pub(super) fn coalescelist(given: &Given<'_>) -> Answer {
+    for argument in given.arguments {
+        let ty = argument.type_of();
+        let sequence = matches!(ty, Type::List(_) | Type::Tuple(_));
+        if argument.is_null() {
+            return Err(CallError::call(
+                "An argument is null; give an empty list instead.",
+            ));
+        }
+        if !sequence && !(ty.is_dynamic() && !argument.is_known()) {
+            return Err(CallError::call(format!(
+                "All arguments must be lists or tuples, but one is {}.",
+                named(&ty)
+            )));
+        }
+    }
     let mut types = given.arguments.iter().map(Value::type_of);
     let first = types.next();
     let same = first.filter(|f| types.all(|t| t == *f));
@@ -130,22 +145,11 @@ pub(super) fn coalescelist(given: &Given<'_>) -> Answer {
     for argument in given.arguments {
         let (value, own) = argument.clone().unmark();
         marks.extend(&own);
-        if value.is_null() {
-            return Err(CallError::call(
-                "An argument is null; give an empty list instead.",
-            ));
-        }
-        match (value.as_sequence(), value.type_of()) {
-            (Some([]), _) => {}
-            (Some(_), Type::List(_) | Type::Tuple(_)) => return Ok(value.with_marks(&marks)),
-            (None, Type::List(_) | Type::Tuple(_) | Type::Dynamic) => {
+        match value.as_sequence() {
+            Some([]) => {}
+            Some(_) => return Ok(value.with_marks(&marks)),
+            None => {
                 return Ok(Value::unknown(same.unwrap_or(Type::Dynamic)).with_marks(&marks));
-            }
-            (_, ty) => {
-                return Err(CallError::call(format!(
-                    "All arguments must be lists or tuples, but one is {}.",
-                    named(&ty)
-                )));
             }
         }
     }

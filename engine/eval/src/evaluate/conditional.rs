@@ -39,9 +39,8 @@ impl Evaluator<'_> {
             }
             Some(None) => None,
         };
-        if self.failed_since(begin) {
-            return Value::dynamic();
-        }
+        // a mistake in what counts is told already; the type is still that of both branches
+        let failed = self.failed_since(begin);
         let (yes_type, no_type) = (yes.type_of(), no.type_of());
         let untyped_null = |v: &Value| v.is_null() && v.type_of().is_dynamic();
         let result = if untyped_null(&yes) {
@@ -53,9 +52,13 @@ impl Evaluator<'_> {
         } else {
             match crate::convert::unify(&[yes_type.clone(), no_type.clone()]) {
                 Some(ty) => ty,
+                None if failed => Type::Dynamic,
                 None => return self.mismatched(&yes, &no, whole, locals),
             }
         };
+        if failed {
+            return Value::unknown(result);
+        }
         let convert = |value: &Value| {
             if result.is_dynamic() {
                 Ok(value.clone())

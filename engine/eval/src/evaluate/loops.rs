@@ -9,7 +9,7 @@ use formwork_values::{Kind, Marks, Refinement, Type, Value};
 use rustc_hash::FxHashMap;
 
 use super::objects::KeyFound;
-use super::{Evaluator, Local, Locals};
+use super::{Bookmark, Evaluator, Local, Locals};
 
 /// What there is to go through.
 pub(super) enum Elements {
@@ -38,6 +38,8 @@ impl Evaluator<'_> {
         let mut entries: Vec<(Arc<str>, Value)> = Vec::new();
         let mut places: FxHashMap<Arc<str>, usize> = FxHashMap::default();
         let mut groups: Vec<(Arc<str>, Vec<Value>)> = Vec::new();
+        // where the first mistake was told: made again with every further element it is no news
+        let mut told: Option<Bookmark> = None;
         for (key, value) in &elements {
             let outer = f.key_name.as_ref().map(|(name, _)| Local {
                 name,
@@ -81,9 +83,10 @@ impl Evaluator<'_> {
                 }
             };
             let value = self.value_of(&f.value, inner);
-            if self.failed_since(start) {
-                // the same mistake again for every further element would be no news
-                return Value::dynamic();
+            match told {
+                Some(told) => self.forgive(told, self.bookmark()),
+                None if self.failed_since(start) => told = Some(self.bookmark()),
+                None => {}
             }
             let Some(name) = name else {
                 values.push(value);

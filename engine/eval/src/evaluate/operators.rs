@@ -20,13 +20,14 @@ impl Evaluator<'_> {
     ) -> Value {
         let start = self.bookmark();
         let value = self.value_of(operand, locals);
-        if self.failed_since(start) {
-            return Value::dynamic();
-        }
         let (ty, result) = match operator {
             UnaryOperator::Negate => (Type::Number, Type::Number),
             UnaryOperator::Not => (Type::Bool, Type::Bool),
         };
+        if self.failed_since(start) {
+            // what the result would have been is known all the same
+            return Value::unknown(result);
+        }
         let mut marks = Marks::NONE;
         let Some(value) = self.operand(
             value,
@@ -37,7 +38,7 @@ impl Evaluator<'_> {
             &mut marks,
             locals,
         ) else {
-            return Value::dynamic();
+            return Value::unknown(result);
         };
         match value.kind() {
             Kind::Number(n) => Value::number(n.negated()),
@@ -82,7 +83,7 @@ impl Evaluator<'_> {
         let a = self.value_of(left, locals);
         let b = self.value_of(right, locals);
         if self.failed_since(start) {
-            return Value::dynamic();
+            return unknown_bool();
         }
         let equal = a.equals(&b);
         if operator == Op::Equal {
@@ -124,7 +125,7 @@ impl Evaluator<'_> {
             return Value::bool(deciding).with_marks(&marks);
         }
         if self.failed_since(start) {
-            return Value::dynamic();
+            return unknown_bool();
         }
         match (a, b) {
             (Some(Some(_)), Some(Some(_))) => Value::bool(!deciding),
@@ -171,15 +172,16 @@ impl Evaluator<'_> {
         let start = self.bookmark();
         let a = self.value_of(left, locals);
         let b = self.value_of(right, locals);
+        let failed = || Value::unknown(result_type(operator));
         if self.failed_since(start) {
-            return Value::dynamic();
+            return failed();
         }
         let symbol = operator.symbol();
         let mut marks = Marks::NONE;
         let a = self.operand(a, &Type::Number, left, whole, symbol, &mut marks, locals);
         let b = self.operand(b, &Type::Number, right, whole, symbol, &mut marks, locals);
         let (Some(a), Some(b)) = (a, b) else {
-            return Value::dynamic();
+            return failed();
         };
         let result = match (a.kind(), b.kind()) {
             (Kind::Number(x), Kind::Number(y)) => match compute(operator, x, y) {
@@ -196,7 +198,8 @@ impl Evaluator<'_> {
                         }
                     };
                     let diagnostic = Diagnostic::error("Operation failed", detail);
-                    return self.tell(diagnostic.at(whole.range()), whole, locals);
+                    self.tell(diagnostic.at(whole.range()), whole, locals);
+                    return failed();
                 }
             },
             _ => undecided(operator, &a, &b),
@@ -242,6 +245,14 @@ impl Evaluator<'_> {
             return None;
         }
         Some(converted)
+    }
+}
+
+fn result_type(operator: BinaryOperator) -> Type {
+    use BinaryOperator as Op;
+    match operator {
+        Op::Add | Op::Subtract | Op::Multiply | Op::Divide | Op::Modulo => Type::Number,
+        _ => Type::Bool,
     }
 }
 

@@ -38,7 +38,8 @@ impl Evaluator<'_> {
         let mut marks = Marks::NONE;
         self.parts(&template.parts, whole, &mut text, &mut marks, locals);
         if self.failed_since(start) {
-            return Value::dynamic();
+            // whatever went wrong within, it would have been text
+            return Value::unknown(Type::String);
         }
         if text.open {
             Value::unknown_with(Type::String, Refinement::string_prefix(&text.known))

@@ -40,7 +40,7 @@ impl Parser<'_> {
                     }
                 }
                 _ => {
-                    self.no_item(token);
+                    self.no_item(token, false);
                     self.skip_line(within.is_some());
                 }
             }
@@ -73,10 +73,14 @@ impl Parser<'_> {
     }
 
     /// Reports a token that begins neither argument nor block.
-    fn no_item(&mut self, token: Token) {
+    fn no_item(&mut self, token: Token, on_one_line: bool) {
         match token.kind {
             T::OpenQuote => self.unexpected(
-                "Invalid argument name",
+                if on_one_line {
+                    "Argument or block definition required"
+                } else {
+                    "Invalid argument name"
+                },
                 "Argument names and block types are written without quotes.",
                 token,
             ),
@@ -320,7 +324,7 @@ impl Parser<'_> {
                 _ => self.name_without_item(name),
             }
         } else {
-            self.no_item(name);
+            self.no_item(name, true);
         }
         let close = if self.recovery {
             self.skip_to(T::CloseBrace)

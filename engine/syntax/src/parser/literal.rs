@@ -126,8 +126,16 @@ impl Parser<'_> {
                     self.recovery = true;
                     break;
                 }
+                T::BadEncoding => {}
                 _ => {
-                    self.report(unterminated_string().at(self.token_range(open)));
+                    self.report(
+                        Diagnostic::error(
+                            "Unterminated string literal",
+                            "The label that begins here has no closing quote before the end of the \
+                             file.",
+                        )
+                        .at(self.token_range(open)),
+                    );
                     self.recovery = true;
                     break;
                 }

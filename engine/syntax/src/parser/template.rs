@@ -136,7 +136,8 @@ impl Parser<'_> {
                         return (pieces, false);
                     }
                 }
-                T::BadEncoding => self.read_raw(token),
+                // Reported when they were scanned.
+                T::BadEncoding | T::Strange => self.read_raw(token),
                 _ => return (pieces, false),
             }
         }

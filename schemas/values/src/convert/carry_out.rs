@@ -21,7 +21,14 @@ fn step(how: &Plan, value: Value, to: &Type, path: &mut Path) -> Converted {
     match &value.0 {
         Repr::Marked(_) => {
             let (bare, marks) = value.unmark();
-            return Ok(carry_out(how, bare, to, path)?.with_marks(&marks));
+            return match carry_out(how, bare, to, path) {
+                Ok(converted) => Ok(converted.with_marks(&marks)),
+                // keys inside are content too
+                Err(error) if marks.is_sensitive() || marks.is_ephemeral() => {
+                    Err(ConvertError::at(path, error.kind))
+                }
+                Err(error) => Err(error),
+            };
         }
         Repr::Unknown(u) => {
             let ty = filled(&u.ty, &to.without_optional());
@@ -115,7 +122,8 @@ fn step(how: &Plan, value: Value, to: &Type, path: &mut Path) -> Converted {
             let mut values = Vec::with_capacity(s.values.len());
             for (i, inner) in s.values.iter().enumerate() {
                 let step = if of_set {
-                    Step::Index(inner.clone())
+                    // naming the element would show content
+                    Step::Index(Value::dynamic())
                 } else {
                     position(i)
                 };

@@ -322,6 +322,15 @@ fn values() {
 }
 
 #[test]
+fn errors_hold_no_content() {
+    let message = |v: Value, ty: &str| convert(v, &self::ty(ty)).unwrap_err().to_string();
+    let set = Value::set(Type::String, vec!["hunter2".into()]);
+    assert!(message(set, r#"["set","number"]"#).starts_with("at [...]: a number"));
+    let map = Value::map(Type::String, [("hunter2", "x".into())]).sensitive();
+    assert!(message(map, r#"["map","number"]"#).starts_with("a number"));
+}
+
+#[test]
 fn origins_survive_conversion() {
     let address: formwork_addresses::AbsResourceInstance = "a_b.c".parse().unwrap();
     let origin = std::sync::Arc::new(crate::Origin {

@@ -3,7 +3,8 @@
 //! Terraform's numbers are Go's `big.Float`: literals and parsed text carry 512 bits, lengths and
 //! indices 64, what passed through a 64-bit float 53; an operation yields the greater precision of
 //! its operands, rounded half to even. All of that shows: `1/3` prints 155 digits while
-//! `length(a)/length(b)` prints 20. So it is modelled here, on arbitrary integers of `dashu-int`:
+//! `length(a)/length(b)` prints 20. So it is modelled here, on arbitrary integers of `dashu-int`
+//! (a float type of that family would add its own rules for infinities and signs of zero):
 //! a number is `mantissa * 2^exponent` with an odd mantissa, which makes equality structural, and a
 //! whole number that fits 64 bits is held as such. Infinities exist (`1/0`), not-a-number does not
 //! (an operation that would yield it is an error), and minus zero is kept.

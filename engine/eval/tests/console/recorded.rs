@@ -1,9 +1,6 @@
 //! Every recorded expression, evaluated and compared with what Terraform's console answered.
 //! `tests/oracle/distil.py` makes the data; the scope is the module it was recorded in.
 
-// a broken fixture should stop the test where it is broken
-#![allow(clippy::expect_used)]
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,11 +15,11 @@ use formwork_eval::{
 use formwork_syntax::{Expression, Traversal};
 use formwork_values::{Mark, Type, Value, print};
 
-fn oracle() -> PathBuf {
+pub fn oracle() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/oracle")
 }
 
-fn builtins() -> Builtins {
+pub fn builtins() -> Builtins {
     let fixed = Arc::new(Fixed::new(1_700_000_000, 7));
     Builtins::new(Surroundings {
         files: Arc::new(WorkingDirectory {
