@@ -74,6 +74,9 @@ pub struct Signature {
     pub variadic: Option<Parameter>,
     /// The type of the result; [`Type::Dynamic`] where it depends on the arguments.
     pub returns: Type,
+    /// Whether the result may be null. If not, a result that is unknown because of an argument is at
+    /// least known not to be null.
+    pub may_answer_null: bool,
 }
 
 impl Signature {

@@ -218,6 +218,7 @@ fn signature(name: &str, s: &FunctionSignature) -> Signature {
         parameters: s.parameters.iter().map(parameter).collect(),
         variadic: s.variadic.as_ref().map(parameter),
         returns: s.return_type.clone(),
+        may_answer_null: true,
     }
 }
 

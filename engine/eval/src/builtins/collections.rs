@@ -131,7 +131,8 @@ pub(super) fn coalescelist(given: &Given<'_>) -> Answer {
                 "An argument is null; give an empty list instead.",
             ));
         }
-        if !sequence && !(ty.is_dynamic() && !argument.is_known()) {
+        let undecided = ty.is_dynamic() && !argument.is_known();
+        if !sequence && !undecided {
             return Err(CallError::call(format!(
                 "All arguments must be lists or tuples, but one is {}.",
                 named(&ty)

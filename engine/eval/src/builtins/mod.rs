@@ -547,6 +547,8 @@ fn read_signature(name: &Arc<str>, notation: &str) -> Signature {
         parameters: Vec::new(),
         variadic: None,
         returns: read_type(returns.trim()),
+        // those that may answer null deal with unknown arguments themselves
+        may_answer_null: false,
     };
     for parameter in parameters
         .split(", ")

@@ -270,8 +270,12 @@ impl Evaluator<'_> {
         }
         secret |= marks.is_sensitive() || marks.is_ephemeral();
         if unknown {
-            return Value::unknown_with(signature.returns.clone(), Refinement::NOT_NULL)
-                .with_marks(&marks);
+            let refinement = if signature.may_answer_null {
+                Refinement::NONE
+            } else {
+                Refinement::NOT_NULL
+            };
+            return Value::unknown_with(signature.returns.clone(), refinement).with_marks(&marks);
         }
         let outcome = self.functions.call(&Call {
             name: &call.name,
@@ -427,7 +431,7 @@ impl Evaluator<'_> {
             return Value::FALSE;
         };
         let start = self.bookmark();
-        let value = self.value_of(argument, locals);
+        self.value_of(argument, locals);
         if self.problems[start.0..]
             .iter()
             .any(|p| p.firm && p.diagnostic.is_error())
@@ -436,10 +440,10 @@ impl Evaluator<'_> {
         }
         let failed = self.failed_since(start);
         self.forgive(start, self.bookmark());
-        let marks = value.all_marks();
         if self.depends_on_unknown(argument, locals) {
-            unknown_bool().with_marks(&marks)
+            unknown_bool()
         } else {
+            // whether it can be evaluated is no secret, as it is none elsewhere in the language
             Value::bool(!failed)
         }
     }

@@ -18,6 +18,8 @@ mod objects;
 mod operators;
 mod references;
 mod templates;
+#[cfg(test)]
+mod tests;
 
 use formwork_diagnostics::{Checked, Diagnostic, Diagnostics};
 use formwork_syntax::{Expression, ExpressionKind, on_deep_stack};
@@ -226,12 +228,17 @@ impl<'a> Evaluator<'a> {
         Value::dynamic()
     }
 
+    /// Tells what a scope or function said, once: a body that is evaluated for each element says the
+    /// same each time.
     fn tell_firm(&mut self, diagnostics: Diagnostics) {
-        self.problems
-            .extend(diagnostics.into_iter().map(|diagnostic| Problem {
-                diagnostic,
-                firm: true,
-            }));
+        for diagnostic in diagnostics {
+            if self.problems.iter().all(|p| p.diagnostic != diagnostic) {
+                self.problems.push(Problem {
+                    diagnostic,
+                    firm: true,
+                });
+            }
+        }
     }
 
     /// The value of an expression.
