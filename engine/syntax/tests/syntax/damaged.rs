@@ -3,8 +3,8 @@
 use crate::source::{Choices, file, within_budget};
 use formwork_diagnostics::FileId;
 use formwork_syntax::{
-    JsonStrings, MAX_DIAGNOSTICS, OffsetMap, ScanMode, TokenKind, format, parse, parse_json,
-    parse_template, scan,
+    AttributeSchema, BlockSchema, BodySchema, JsonStrings, MAX_DIAGNOSTICS, OffsetMap, ScanMode,
+    TokenKind, format, parse, parse_json, parse_template, scan,
 };
 
 const PIECES: &[&str] = &[
@@ -127,7 +127,40 @@ fn damaged_text_does_no_harm() {
         assert!(!found.has_errors() || out == text, "seed {seed}");
         let (template, _) = parse_template(FileId(0), &text, OffsetMap::PLAIN);
         template.debug_text();
-        let (json, _) = parse_json(FileId(0), &text, JsonStrings::Templates);
-        drop(json.just_attributes());
+    });
+}
+
+const JSON: &str = r#"{ "//": "c", "a": "x${b.c[0]}\u00e9\ud83d\ude00", "n": [1.5e3, -0, true, null],
+  "r": { "t": { "x": { "y": "list(string)" }, "z": [{}, { "k": "%{ if q }w%{ endif }" }] } } }"#;
+
+#[test]
+fn damaged_json_does_no_harm() {
+    let schema = BodySchema {
+        attributes: &[
+            AttributeSchema::optional("a"),
+            AttributeSchema::required("n"),
+        ],
+        blocks: &[BlockSchema::new("r", &["type", "name"])],
+    };
+    within_budget("damaged JSON", |seed| {
+        let choices = &mut Choices::new(seed ^ 0xbeef);
+        let mut text = JSON.as_bytes().to_vec();
+        damage(choices, &mut text);
+        let (body, diagnostics) = parse_json(FileId(0), &text, JsonStrings::Templates);
+        let (content, said) = body.content(&schema);
+        for d in diagnostics.iter().chain(&said) {
+            let range = d
+                .subject
+                .unwrap_or_else(|| panic!("seed {seed}: {d:?} has no place"));
+            let inside = range.start <= range.end && range.end as usize <= text.len();
+            assert!(inside, "seed {seed}: {d:?}");
+        }
+        for block in &content.blocks {
+            for attribute in &block.body.just_attributes().0 {
+                attribute.expression.as_static_call();
+                let _ = attribute.expression.as_constant();
+                attribute.expression.variables();
+            }
+        }
     });
 }
