@@ -401,10 +401,10 @@ impl Cloud {
                     }
                 }
                 project = Some(known.id.clone());
-            } else if !(document.service == "compute"
-                && method.collection() == "compute.images"
-                && self.catalogue.is_image_project(&given))
-                && !(document.service == "storage" || given == "-")
+            } else if !(document.service == "storage"
+                || given == "-"
+                || (method.collection() == "compute.images"
+                    && self.catalogue.is_image_project(&given)))
             {
                 return Err(if document.service == "compute" {
                     ApiError::not_found(&format!("projects/{given}"))

@@ -8,14 +8,18 @@ use crate::request::{Answer, Request};
 use crate::scenario::Block;
 use crate::store::{Change, Object, Store};
 use crate::transaction::Transaction;
-use crate::{compute, service_usage};
+use crate::{compute, file, iam, resource_manager, service_usage, storage};
 
 /// Plays a method.
 pub(crate) fn handle(request: &Request, tx: &mut Transaction) -> Result<Answer, ApiError> {
     service_on(request, tx)?;
     match request.service() {
         "compute" => compute::handle(request, tx),
+        "storage" => storage::handle(request, tx),
+        "iam" => iam::handle(request, tx),
+        "cloudresourcemanager" => resource_manager::handle(request, tx),
         "serviceusage" => service_usage::handle(request, tx),
+        "file" => file::handle(request, tx),
         _ => Err(ApiError::not_played(&request.method.id)),
     }
 }

@@ -201,9 +201,9 @@ fn check_member(field: &str, member: &str, tx: &Transaction) -> Result<(), ApiEr
         return Ok(());
     };
     if tx.scenario.project(project).is_some()
-        && tx
+        && !tx
             .get(&format!("iam/projects/{project}/serviceAccounts/{email}"))
-            .is_none()
+            .is_some_and(|account| crate::iam::visible(account, tx))
     {
         return Err(ApiError::bad(format!(
             "Service account {email} does not exist."

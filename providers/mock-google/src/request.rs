@@ -127,6 +127,4 @@ pub(crate) enum Answer {
     },
     /// The operation of that key, once it is done or the patience is at an end.
     Wait { key: String },
-    /// A header that sends the client on: resumable uploads.
-    Session { location: String },
 }

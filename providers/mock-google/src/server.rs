@@ -165,11 +165,6 @@ async fn answer(cloud: &Cloud, outcome: &Outcome) -> Response<Body> {
             all.extend(headers.iter().cloned());
             respond(StatusCode::OK, bytes.clone(), &all)
         }
-        Ok(Answer::Session { location }) => respond(
-            StatusCode::OK,
-            Vec::new(),
-            &[("location", location.clone())],
-        ),
         Ok(Answer::Wait { key }) => wait(cloud, key, outcome.seq()).await,
         Err((error, service)) => failure(error, service),
     }

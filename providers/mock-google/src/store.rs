@@ -256,7 +256,7 @@ impl Store {
     }
 
     fn remember(&mut self, key: &str, object: &Object) {
-        for target in links::references(&object.body) {
+        for target in referenced(object) {
             self.users.entry(target).or_default().insert(key.to_owned());
         }
         for (place, address) in crate::usage::addresses(object) {
@@ -276,7 +276,7 @@ impl Store {
         let Some(object) = self.objects.get(key) else {
             return;
         };
-        for target in links::references(&object.body) {
+        for target in referenced(object) {
             if let Some(users) = self.users.get_mut(&target) {
                 users.remove(key);
                 if users.is_empty() {
@@ -301,6 +301,17 @@ impl Store {
             *self.usage.entry(what).or_default() -= amount;
         }
     }
+}
+
+/// What an object refers to, in its body or (`holds`) without showing it.
+fn referenced(object: &Object) -> Vec<String> {
+    let mut keys = links::references(&object.body);
+    keys.extend(
+        crate::usage::list(object.hidden.get("holds"))
+            .iter()
+            .filter_map(|key| key.as_str().map(str::to_owned)),
+    );
+    keys
 }
 
 fn lay_over(into: &mut Body, fields: Body) {

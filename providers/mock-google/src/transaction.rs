@@ -86,13 +86,6 @@ impl<'a> Transaction<'a> {
         self.store.get(key)
     }
 
-    /// The object of that key, or the 404 that names its path.
-    pub(crate) fn existing(&self, key: &str) -> Result<&'a Object, ApiError> {
-        self.store
-            .get(key)
-            .ok_or_else(|| ApiError::not_found(path(key)))
-    }
-
     pub(crate) fn put(&mut self, key: &str, object: Object) {
         self.changes.push(Change::Put {
             key: key.to_owned(),

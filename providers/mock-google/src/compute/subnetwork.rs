@@ -74,14 +74,14 @@ pub(crate) fn prepare(making: &mut Making, tx: &mut Transaction) -> Result<(), A
     if making.text("stackType") != Some("IPV4_ONLY") {
         making.default("ipv6AccessType", "INTERNAL");
     }
-    if let Some(Value::Object(log)) = making.body.get_mut("logConfig") {
-        if log.get("enable") == Some(&Value::Bool(true)) {
-            log.entry("aggregationInterval")
-                .or_insert("INTERVAL_5_SEC".into());
-            log.entry("flowSampling").or_insert(json!(0.5));
-            log.entry("metadata")
-                .or_insert("EXCLUDE_ALL_METADATA".into());
-        }
+    if let Some(Value::Object(log)) = making.body.get_mut("logConfig")
+        && log.get("enable") == Some(&Value::Bool(true))
+    {
+        log.entry("aggregationInterval")
+            .or_insert("INTERVAL_5_SEC".into());
+        log.entry("flowSampling").or_insert(json!(0.5));
+        log.entry("metadata")
+            .or_insert("EXCLUDE_ALL_METADATA".into());
     }
     making.default("state", "READY");
     Ok(())

@@ -1,6 +1,8 @@
 //! The mock cloud as a client sees it: over HTTP, one world per test.
+#![allow(clippy::unwrap_used)] // a test that cannot go on fails
 
 mod durability;
 mod machine;
 mod network;
+mod services;
 mod world;
