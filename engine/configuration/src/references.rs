@@ -299,7 +299,11 @@ fn resource_named(
                  the resource must follow it; if it is meant as text, put it in quotes."
             )
         };
-        return Err(invalid(detail, t.range()));
+        let range = match t.steps.get(at) {
+            Some(index @ Step::Index { .. }) => index.range(),
+            _ => t.range(),
+        };
+        return Err(invalid(detail, range));
     };
     let resource = Resource {
         mode,

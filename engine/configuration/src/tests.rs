@@ -172,6 +172,10 @@ fn references_that_name_nothing() {
         &["main.tf:2:8-11 Invalid reference"],
     );
     check(
+        "output \"a\" {\n value=foo[\"a\"]\n}",
+        &["main.tf:2:11-16 Invalid reference"],
+    );
+    check(
         "output \"a\" {\n value=count.x\n}",
         &["main.tf:2:8-15 Invalid \"count\" attribute"],
     );
