@@ -79,6 +79,18 @@ pub struct SourceText {
     pub bytes: Arc<[u8]>,
 }
 
+/// What functions of the configuration have read of the disk while planning: apply gives the same
+/// answers, whatever has happened to the files since. Paths are as written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilesRead {
+    /// Contents.
+    pub contents: BTreeMap<String, Arc<[u8]>>,
+    /// Whether there is a regular file.
+    pub exists: BTreeMap<String, bool>,
+    /// Entries of directories: name, whether it is a directory, whether it is a regular file.
+    pub listings: BTreeMap<String, Vec<(String, bool, bool)>>,
+}
+
 /// Where a module's files lie, so that the tree is built again without looking at the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleFolder {
@@ -146,6 +158,8 @@ pub struct Plan {
     pub sources: Vec<SourceText>,
     /// Where each module's files lie.
     pub folders: Vec<ModuleFolder>,
+    /// What its functions have read.
+    pub files: FilesRead,
     /// Root variables.
     pub variables: BTreeMap<String, PlannedVariable>,
     /// Providers in use.

@@ -214,7 +214,6 @@ fn dependencies_have_good_licences_and_sources() {
             "accepts callers without a client certificate",
         ),
         ("serde_yaml", "archived"),
-        ("lazy_static", "std has LazyLock"),
     ];
     let one_is_good = |expression: &str| {
         expression
