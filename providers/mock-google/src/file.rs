@@ -139,6 +139,7 @@ fn create(request: &Request, tx: &mut Transaction) -> Result<Answer, ApiError> {
             capacity(&body)
         )));
     }
+    export_options(&mut body);
     let holds = networks(&mut body, &project, &name, tx)?;
     body.insert("name".into(), path(&key).into());
     body.insert("createTime".into(), zulu(tx.now).into());
@@ -153,6 +154,25 @@ fn create(request: &Request, tx: &mut Transaction) -> Result<Answer, ApiError> {
     let success = created(&key, fields(json!({"state": "READY"})));
     let failure = vec![Change::Remove { key: key.clone() }];
     begin(request, tx, &key, "create", success, failure)
+}
+
+/// What an export that says nothing of it takes for security.
+fn export_options(body: &mut Body) {
+    let shares = body.get_mut("fileShares").and_then(Value::as_array_mut);
+    for share in shares.into_iter().flatten() {
+        let options = share
+            .get_mut("nfsExportOptions")
+            .and_then(Value::as_array_mut);
+        for option in options
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_object_mut)
+        {
+            option
+                .entry("securityFlavors")
+                .or_insert(json!(["AUTH_SYS"]));
+        }
+    }
 }
 
 /// Checks the network and gives the instance its addresses. Answers the network's key.
@@ -202,9 +222,6 @@ fn networks(
     // in its own project a network is shown by its bare name
     if link.contains(&format!("/projects/{project}/")) {
         network["network"] = crate::links::name_of(&link).into();
-    }
-    if network.get("modes").is_none() {
-        network["modes"] = json!(["MODE_IPV4"]);
     }
     let size = if tier.starts_with("BASIC") || matches!(tier, "STANDARD" | "PREMIUM") {
         29
@@ -332,6 +349,7 @@ fn patch(request: &Request, tx: &mut Transaction) -> Result<Answer, ApiError> {
         }
     }
     without_nothing(&mut body);
+    export_options(&mut body);
     let (old, new) = (capacity(&object.body), capacity(&body));
     let shrinks = matches!(
         object.text("tier"),

@@ -73,6 +73,8 @@ pub(crate) fn references(body: &Body) -> Vec<String> {
             Value::String(text) => {
                 if let Some(path) = text.strip_prefix(COMPUTE) {
                     out.push(format!("compute/{path}"));
+                } else if text.starts_with("projects/") && text.split('/').count() >= 5 {
+                    out.push(format!("compute/{text}"));
                 }
             }
             Value::Array(items) => pending.extend(items),

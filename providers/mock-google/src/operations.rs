@@ -142,7 +142,8 @@ impl Operation {
             }
         }
         let mut out = json!({ "name": self.path });
-        if !metadata.is_empty() {
+        // Service Usage tells nothing before it is done
+        if !metadata.is_empty() && (self.done || !self.method.starts_with("serviceusage.")) {
             out["metadata"] = metadata.into();
         }
         if self.done {

@@ -196,7 +196,10 @@ fn switch(
             "state".into(),
             if on { "ENABLED" } else { "DISABLED" }.into(),
         );
-        services.push(Value::Object(object.body.clone()));
+        // an operation's answer names the service and says no more of it
+        let mut named = object.body.clone();
+        named.remove("config");
+        services.push(Value::Object(named));
         success.push(Change::Put { key, object });
     }
     let id = tx.id();
@@ -216,7 +219,6 @@ fn switch(
     let path = format!("operations/acat.p2-{}-{id}", project.number);
     let metadata = object(json!({
         "@type": "type.googleapis.com/google.api.serviceusage.v1.OperationMetadata",
-        "resourceNames": names.iter().map(|name| format!("services/{}", host(name))).collect::<Vec<_>>(),
     }));
     let shown = tx.begin_long_running(request, begin, path, metadata, None);
     let kind = match request.verb() {

@@ -21,6 +21,7 @@ pub(crate) fn prepare(making: &mut Making, tx: &mut Transaction) -> Result<(), A
         making.take(tx, "STATIC_ADDRESSES", 1)?;
     }
     making.default("status", "RESERVED");
+    making.default("description", "");
     if !internal {
         making.default("networkTier", "PREMIUM");
         if global {

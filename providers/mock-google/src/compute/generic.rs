@@ -233,9 +233,23 @@ fn prepare(request: &Request, making: &mut Making, tx: &mut Transaction) -> Resu
         "reservations" => reservation::prepare(making, tx),
         "resourcePolicies" => {
             making.default("status", "READY");
+            snapshot_schedule(&mut making.body);
             Ok(())
         }
         _ => Ok(()),
+    }
+}
+
+/// The length of the window in which snapshots of a schedule begin.
+fn snapshot_schedule(body: &mut Body) {
+    let schedule = body
+        .get_mut("snapshotSchedulePolicy")
+        .and_then(|policy| policy.get_mut("schedule"))
+        .and_then(Value::as_object_mut);
+    for (name, every) in schedule.into_iter().flatten() {
+        if name == "dailySchedule" || name == "hourlySchedule" {
+            every["duration"] = "PT14400S".into();
+        }
     }
 }
 
@@ -608,14 +622,13 @@ pub(crate) fn patch(request: &Request, tx: &mut Transaction) -> Result<Answer, A
     if object.body.contains_key("fingerprint") {
         body.insert("fingerprint".into(), tx.fingerprint().into());
     }
-    Ok(Answer::Json(change(
-        request,
-        tx,
-        &key,
-        object,
-        body,
-        request.verb(),
-    )))
+    // most operations are called after their method, this one is not
+    let kind = if collection == "networks" {
+        "updateNetwork"
+    } else {
+        request.verb()
+    };
+    Ok(Answer::Json(change(request, tx, &key, object, body, kind)))
 }
 
 /// Begins the operation that turns an object's body into another.
@@ -709,7 +722,7 @@ fn revise(
     tx: &mut Transaction,
 ) -> Result<(), ApiError> {
     match collection {
-        "networks" => network::revise(key, object, body),
+        "networks" => network::revise(object, body, tx),
         "subnetworks" => subnetwork::revise(key, object, body, tx),
         "firewalls" => firewall::revise(object, body),
         "routers" => router::revise(body),

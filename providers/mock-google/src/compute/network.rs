@@ -38,12 +38,16 @@ pub(crate) fn prepare(making: &mut Making, tx: &mut Transaction) -> Result<(), A
             }
         }
     }
+    if making.body.get("enableUlaInternalIpv6") == Some(&Value::Bool(false)) {
+        making.body.remove("enableUlaInternalIpv6");
+    }
     making.default("autoCreateSubnetworks", false);
     making.default(
         "networkFirewallPolicyEnforcementOrder",
         "AFTER_CLASSIC_FIREWALL",
     );
     fill_routing(&mut making.body);
+    fill_ipv6(&mut making.body, tx);
     if profile.is_none_or(|profile| profile.allows("StaticRoutes")) {
         default_route(making, tx);
     }
@@ -192,10 +196,29 @@ fn automatic_subnetworks(making: &mut Making, tx: &mut Transaction) {
     }
 }
 
-pub(crate) fn revise(key: &str, object: &Object, body: &mut Body) -> Result<(), ApiError> {
+/// A network with internal IPv6 has a range of its own, asked for or not.
+fn fill_ipv6(body: &mut Body, tx: &mut Transaction) {
+    if body.get("enableUlaInternalIpv6") == Some(&Value::Bool(true))
+        && !body.contains_key("internalIpv6Range")
+    {
+        let number: u64 = tx.id().parse().unwrap_or_default();
+        let range = format!(
+            "fd20:{:x}:{:x}:0:0:0:0:0/48",
+            number >> 16 & 0xfff,
+            number & 0xfff
+        );
+        body.insert("internalIpv6Range".into(), range.into());
+    }
+}
+
+pub(crate) fn revise(
+    object: &Object,
+    body: &mut Body,
+    tx: &mut Transaction,
+) -> Result<(), ApiError> {
     check_mtu(body)?;
     fill_routing(body);
-    let _ = key;
+    fill_ipv6(body, tx);
     only(
         object,
         body,

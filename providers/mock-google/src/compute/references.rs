@@ -242,7 +242,10 @@ pub(crate) fn settle(
             if *must_exist {
                 exists(&link, text, spot, tx)?;
             }
-            *text = link;
+            // a NAT shows its subnetworks and addresses as they were written
+            if !(field.starts_with("nats") && text.starts_with("projects/")) {
+                *text = link;
+            }
             Ok(())
         })?;
     }

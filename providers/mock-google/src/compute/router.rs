@@ -32,6 +32,21 @@ pub(crate) fn revise(body: &mut Body) -> Result<(), ApiError> {
         bgp.entry("advertiseMode").or_insert("DEFAULT".into());
         bgp.entry("keepaliveInterval").or_insert(20.into());
     }
+    for interface in body
+        .get_mut("interfaces")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
+        if interface
+            .get("ipRange")
+            .and_then(Value::as_str)
+            .is_none_or(|range| !range.contains("::"))
+        {
+            interface.entry("ipVersion").or_insert("IPV4".into());
+        }
+    }
     let mut names = std::collections::BTreeSet::new();
     for (index, nat) in body
         .get_mut("nats")
@@ -87,8 +102,8 @@ pub(crate) fn revise(body: &mut Body) -> Result<(), ApiError> {
         }
         nat.entry("endpointTypes")
             .or_insert(json!(["ENDPOINT_TYPE_VM"]));
-        nat.entry("enableEndpointIndependentMapping")
-            .or_insert(false.into());
+        nat.entry("effectiveTcpTimeWaitTimeoutSec")
+            .or_insert(120.into());
     }
     Ok(())
 }
@@ -124,7 +139,5 @@ pub(crate) fn prepare_route(making: &mut Making, tx: &mut Transaction) -> Result
         ));
     }
     making.default("priority", 1000);
-    making.default("routeType", "STATIC");
-    making.default("routeStatus", "ACTIVE");
     Ok(())
 }

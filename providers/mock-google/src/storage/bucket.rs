@@ -150,6 +150,19 @@ fn complete(body: &mut Body, tx: &Transaction) -> Result<(), ApiError> {
             "Invalid argument: the storage class is not known.",
         ));
     }
+    if let Some(Value::Object(autoclass)) = body.get_mut("autoclass")
+        && autoclass.get("enabled") == Some(&Value::Bool(true))
+    {
+        autoclass.entry("toggleTime").or_insert(zulu(tx.now).into());
+        autoclass
+            .entry("terminalStorageClass")
+            .or_insert("NEARLINE".into());
+        autoclass
+            .entry("terminalStorageClassUpdateTime")
+            .or_insert(zulu(tx.now).into());
+        // objects begin in the standard class and move on from there
+        body.insert("storageClass".into(), "STANDARD".into());
+    }
     body.entry("softDeletePolicy").or_insert_with(
         || json!({"retentionDurationSeconds": "604800", "effectiveTime": zulu(tx.now)}),
     );
@@ -200,7 +213,13 @@ fn shown(request: &Request, object: &Object) -> Body {
         .get("iamConfiguration")
         .and_then(|access| access.get("uniformBucketLevelAccess"))
         .is_some_and(|own| own.get("enabled") == Some(&Value::Bool(true)));
-    if request.query("projection") != Some("full") || uniform {
+    // who changes a bucket is shown all of it, who reads it only what is asked for
+    let usual = if matches!(request.verb(), "patch" | "update") {
+        "full"
+    } else {
+        "noAcl"
+    };
+    if request.query("projection").unwrap_or(usual) != "full" || uniform {
         return body;
     }
     let name = object.text("name").unwrap_or_default();

@@ -130,7 +130,7 @@ fn insert(request: &Request, tx: &mut Transaction, home: &str) -> Result<Answer,
         let now = zulu(tx.now);
         made = json!({
             "kind": "storage#folder", "id": format!("{bucket}/{name}"), "bucket": bucket, "name": name,
-            "selfLink": format!("{SELF}b/{bucket}/folders/{}", encoded(&name)), "metageneration": "1",
+            "selfLink": format!("{SELF}b/{bucket}/folders/{}", encoded(name.trim_end_matches('/'))), "metageneration": "1",
             "createTime": now, "updateTime": now,
         });
         tx.put(

@@ -4,5 +4,6 @@
 mod durability;
 mod machine;
 mod network;
+mod recordings;
 mod services;
 mod world;
