@@ -63,7 +63,7 @@ fn records(text: &str) -> Result<Records, (usize, String)> {
                 rest = after;
                 continue;
             }
-            if rest.is_empty() {
+            if rest.is_empty() || rest == "\r" {
                 return Ok(all);
             }
         }

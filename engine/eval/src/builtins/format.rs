@@ -277,7 +277,8 @@ impl Verb {
             'v' => match value.kind() {
                 _ if self.alternate => self.json(value),
                 Kind::String(s) => Ok(self.pad(s.to_string())),
-                Kind::Number(n) => Ok(self.number(n, 'g')),
+                // as short as it can be, and then text: neither precision nor sign flags count
+                Kind::Number(n) => Ok(self.pad(plain(n))),
                 Kind::Bool(b) => Ok(self.pad(b.to_string())),
                 _ => self.json(value),
             },
@@ -291,8 +292,9 @@ impl Verb {
                     return Err(self.misfit("a string"));
                 };
                 let cut: String = match self.precision {
+                    // none is as good as none given
+                    None | Some(0) => text.to_owned(),
                     Some(p) => text.graphemes(true).take(p).collect(),
-                    None => text.to_owned(),
                 };
                 Ok(self.pad(if self.letter == 'q' {
                     super::json::quoted(&cut)
@@ -384,6 +386,9 @@ impl Verb {
             }
         };
         if let Some(least) = self.precision {
+            if least == 0 && number.is_zero() {
+                return Ok(String::new());
+            }
             digits = "0".repeat(least.saturating_sub(digits.len())) + &digits;
         }
         Ok(self.signed(
@@ -407,6 +412,15 @@ impl Verb {
         };
         self.signed(number.is_negative(), "", &digits, true)
     }
+}
+
+/// A number as `%v` shows it.
+fn plain(number: &Number) -> String {
+    if number.is_infinite() {
+        return number.to_text();
+    }
+    let sign = if number.is_negative() { "-" } else { "" };
+    format!("{sign}{}", general(&number.abs(), None, 'g'))
 }
 
 /// Decimal digits of a positive number without leading zeros, and the place of the point: the value

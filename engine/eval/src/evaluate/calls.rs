@@ -63,7 +63,13 @@ impl Evaluator<'_> {
         if near.is_none() {
             near = names.iter().map(|n| &**n).find(|n| *n == lower);
         }
-        let mut problem = if call.name.contains("::") {
+        let mut problem = if names.is_empty() {
+            Diagnostic::error(
+                "Function calls not allowed",
+                "Functions cannot be called here, since the value must be known before anything is \
+                 evaluated. Write the value itself.",
+            )
+        } else if call.name.contains("::") {
             Diagnostic::error(
                 "Unknown provider function",
                 format!(

@@ -53,6 +53,9 @@ fn refuse_other_versions(text: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// How many nodes a document may have with its aliases written out.
+const MOST_NODES: u64 = 1_000_000;
+
 enum Container {
     Sequence {
         anchor: usize,
@@ -70,9 +73,12 @@ enum Key {
     Merge,
 }
 
-/// A finished node, and whether it is the word `<<`, quoted or not.
+/// A finished node.
 struct Node {
     value: Value,
+    /// How many nodes it has, itself and aliases written out included.
+    size: u64,
+    /// Whether it is the word `<<`, quoted or not.
     merge: bool,
 }
 
@@ -81,7 +87,9 @@ struct Reader {
     root: Option<Value>,
     documents: usize,
     open: Vec<Container>,
-    anchors: FxHashMap<usize, Value>,
+    /// The size so far of each open container.
+    sizes: Vec<u64>,
+    anchors: FxHashMap<usize, (Value, u64)>,
 }
 
 impl Reader {
@@ -96,16 +104,21 @@ impl Reader {
             Event::Scalar(text, style, anchor, tag) => {
                 let value = scalar(&text, style, tag.as_deref())?;
                 let merge = tag.is_none() && text == "<<";
-                self.remember(anchor, &value);
-                self.place(Node { value, merge })?;
+                self.remember(anchor, &value, 1);
+                self.place(Node {
+                    value,
+                    size: 1,
+                    merge,
+                })?;
             }
             Event::Alias(anchor) => match self.anchors.get(&anchor) {
-                Some(value) => {
-                    let value = value.clone();
-                    self.place(Node {
-                        value,
+                Some((value, size)) => {
+                    let node = Node {
+                        value: value.clone(),
+                        size: *size,
                         merge: false,
-                    })?;
+                    };
+                    self.place(node)?;
                 }
                 None => {
                     return Err("an alias refers to a node that is not finished yet".to_owned());
@@ -113,6 +126,7 @@ impl Reader {
             },
             Event::SequenceStart(anchor, tag) => {
                 expect_tag(tag.as_deref(), "seq", "sequence")?;
+                self.sizes.push(1);
                 self.open.push(Container::Sequence {
                     anchor,
                     items: Vec::new(),
@@ -120,6 +134,7 @@ impl Reader {
             }
             Event::MappingStart(anchor, tag) => {
                 expect_tag(tag.as_deref(), "map", "mapping")?;
+                self.sizes.push(1);
                 self.open.push(Container::Mapping {
                     anchor,
                     entries: Vec::new(),
@@ -140,20 +155,30 @@ impl Reader {
             }) => (anchor, Value::object(entries)),
             None => return Ok(()),
         };
-        self.remember(anchor, &value);
+        let size = self.sizes.pop().unwrap_or(1);
+        self.remember(anchor, &value, size);
         self.place(Node {
             value,
+            size,
             merge: false,
         })
     }
 
-    fn remember(&mut self, anchor: usize, value: &Value) {
+    fn remember(&mut self, anchor: usize, value: &Value, size: u64) {
         if anchor != 0 {
-            self.anchors.insert(anchor, value.clone());
+            self.anchors.insert(anchor, (value.clone(), size));
         }
     }
 
     fn place(&mut self, node: Node) -> Result<(), String> {
+        if let Some(size) = self.sizes.last_mut() {
+            *size += node.size;
+            if *size > MOST_NODES {
+                return Err(format!(
+                    "the aliases make more than {MOST_NODES} nodes when they are written out"
+                ));
+            }
+        }
         match self.open.last_mut() {
             None => self.root = Some(node.value),
             Some(Container::Sequence { items, .. }) => items.push(node.value),
@@ -374,4 +399,21 @@ fn timestamp(text: &str) -> Option<String> {
     Some(format!(
         "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{zone}"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aliases_of_aliases_have_an_end() {
+        let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+        for level in 1..20 {
+            let before = format!("*a{}, ", level - 1).repeat(9);
+            bomb.push_str(&format!("a{level}: &a{level} [{before}]\n"));
+        }
+        let problem = decode(&bomb).expect_err("too large");
+        assert!(problem.contains("aliases"), "{problem}");
+        assert!(decode("a: &x [1]\nb: *x\n").is_ok());
+    }
 }
