@@ -383,6 +383,8 @@ fn classify(e: &ErrorAnswer) -> ErrorKind {
         409 | 412 => ErrorKind::Conflict,
         429 => ErrorKind::RateLimited,
         499 => ErrorKind::Cancelled,
+        // Not built there: it will not be there a second later either.
+        501 => ErrorKind::Invalid,
         500..=599 => ErrorKind::Server,
         _ => ErrorKind::Invalid,
     }

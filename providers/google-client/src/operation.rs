@@ -318,6 +318,11 @@ impl Client {
                     unknown += 1;
                     OperationState::Running
                 }
+                // `wait` may hold the line for longer than a request may take: asking again is all
+                // that is lost.
+                Err(e) if e.kind == ErrorKind::Cut && begun.elapsed() < limit => {
+                    OperationState::Running
+                }
                 Err(e) => return Err(e),
             };
             // The floor: `wait` that came back early and not done is asked again after a pause.

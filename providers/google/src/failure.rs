@@ -10,6 +10,8 @@ use formwork_values::Path;
 pub(crate) enum Failure {
     /// Google refused, or could not be asked.
     Google(GoogleError),
+    /// A request was sent, and what became of it could not be found out.
+    Lost(GoogleError),
     /// The note before a request could not be made durable: nothing was sent.
     Note(String),
     /// We refuse, for a reason of our own: summary, detail, attribute.
@@ -32,8 +34,22 @@ impl Failure {
     /// The kind of Google's refusal, if it is one.
     pub(crate) fn kind(&self) -> Option<ErrorKind> {
         match self {
-            Self::Google(e) => Some(e.kind),
+            Self::Google(e) | Self::Lost(e) => Some(e.kind),
             _ => None,
+        }
+    }
+
+    /// Whether nobody knows what became of what was sent.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self, Self::Lost(_))
+    }
+
+    /// What comes after a request was sent: if it fails by itself, the outcome is lost.
+    pub(crate) fn after_sending(self) -> Self {
+        match self {
+            Self::Google(e) => Self::Lost(e),
+            Self::Note(reason) => Self::Lost(GoogleError::local(ErrorKind::Cut, reason)),
+            other => other,
         }
     }
 
@@ -52,6 +68,13 @@ impl Failure {
                 "Nothing was sent",
                 format!(
                     "{what} {which} was not begun, because what was about to be done could not be noted durably: {reason}"
+                ),
+            )),
+            Self::Lost(e) => Reported::whole(Diagnostic::error(
+                "Outcome not known",
+                format!(
+                    "{what} {which} was asked for, and what became of it could not be found out: {e}. The next run looks for it before it does anything else.{}",
+                    advice(e)
                 ),
             )),
             Self::Google(e) => Reported::whole(Diagnostic::error(
@@ -108,9 +131,7 @@ fn advice(e: &GoogleError) -> String {
         ErrorKind::Unauthenticated => {
             " The token has probably expired; get a new one.".into()
         }
-        ErrorKind::Timeout => {
-            " The next run will find what became of it. A longer limit can be set in a timeouts block.".into()
-        }
+        ErrorKind::Timeout => " A longer limit can be set in a timeouts block.".into(),
         ErrorKind::Conflict => " Run again: the plan will start from what is there now.".into(),
         _ => String::new(),
     }

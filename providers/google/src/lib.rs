@@ -63,3 +63,6 @@ pub fn supported_resources() -> &'static [&'static str] {
 pub fn supported_data_sources() -> &'static [&'static str] {
     &data::SUPPORTED
 }
+
+#[cfg(test)]
+mod mock_tests;

@@ -202,6 +202,7 @@ impl Provider for GoogleProvider {
             new: request.prior.clone(),
             private: request.planned_private.clone(),
             legacy_type_system: true,
+            outcome_unknown: false,
             reported,
         };
         let resource = match supported(&request.kind) {
@@ -244,6 +245,7 @@ impl Provider for GoogleProvider {
             new: left.object,
             private: request.planned_private,
             legacy_type_system: true,
+            outcome_unknown: left.unknown,
             reported: left.reported,
         }
     }

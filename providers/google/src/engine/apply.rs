@@ -17,7 +17,10 @@ use crate::types::hooks;
 
 /// What an act left behind: the object (null when there is none) and what went wrong.
 pub(crate) struct Left {
+    /// Means nothing when the outcome is not known.
     pub(crate) object: Value,
+    /// Something was sent, and nobody knows what became of it.
+    pub(crate) unknown: bool,
     pub(crate) reported: Vec<Reported>,
 }
 
@@ -77,32 +80,37 @@ impl<'a> Subject<'a> {
     }
 
     async fn create_completed(&self, log: &dyn OperationLog) -> Left {
-        match self.try_create(log).await {
-            Ok(object) => Left {
-                object,
-                reported: Vec::new(),
-            },
-            Err(failure) => {
-                let mut reported = vec![failure.report("Creating", &self.title())];
-                // What is there nevertheless must not be lost. "Exists already" speaks of another's.
-                let ours = !matches!(failure, Failure::Note(_) | Failure::Refused(..))
-                    && failure.kind() != Some(ErrorKind::AlreadyExists)
-                    && !matches!(&failure, Failure::Google(e) if e.http_status >= 400 && e.http_status < 500 && !e.request.is_empty());
-                let mut object = self.null();
-                if ours {
-                    match self.read().await {
-                        Ok(Some(json)) if self.is_ours(&json) => {
-                            object = self.state(json, self.object);
-                        }
-                        Ok(_) => {}
-                        Err(e) => {
-                            reported.push(Failure::from(e).report("Looking for", &self.title()))
-                        }
-                    }
+        let failure = match self.try_create(log).await {
+            Ok(object) => {
+                return Left {
+                    object,
+                    unknown: false,
+                    reported: Vec::new(),
+                };
+            }
+            Err(failure) => failure,
+        };
+        let mut left = Left {
+            object: self.null(),
+            unknown: failure.is_lost(),
+            reported: vec![failure.report("Creating", &self.title())],
+        };
+        // An operation that ended badly may have left something; what was refused at once did not.
+        let ended = matches!(&failure, Failure::Google(e) if e.request.is_empty());
+        if ended && failure.kind() != Some(ErrorKind::AlreadyExists) {
+            match self.read().await {
+                Ok(Some(json)) if self.is_ours(&json) => {
+                    left.object = self.state(json, self.object)
                 }
-                Left { object, reported }
+                Ok(_) => {}
+                Err(e) => {
+                    left.unknown = true;
+                    left.reported
+                        .push(Failure::from(e).report("Looking for", &self.title()));
+                }
             }
         }
+        left
     }
 
     fn is_ours(&self, json: &Json) -> bool {
@@ -128,7 +136,7 @@ impl<'a> Subject<'a> {
         let change = self.creation(body)?;
         let outcome = self.cloud.change(&change, log).await?;
         self.cloud_settles(&outcome).await;
-        let json = match self.read().await? {
+        let json = match self.read().await.map_err(Failure::Lost)? {
             Some(json) => json,
             None => match outcome {
                 Outcome::Found(object) | Outcome::Answered(object)
@@ -235,46 +243,44 @@ impl<'a> Subject<'a> {
     /// Changes the object from `prior` to `self.object`.
     pub(crate) async fn update(&self, prior: &Value, log: &dyn OperationLog) -> Left {
         let changed = self.try_update(prior, log).await;
-        let mut reported = Vec::new();
+        let mut left = Left {
+            object: prior.clone(),
+            unknown: false,
+            reported: Vec::new(),
+        };
         if let Err(failure) = &changed {
-            reported.push(failure.report("Changing", &self.title()));
+            left.unknown = failure.is_lost();
+            left.reported
+                .push(failure.report("Changing", &self.title()));
         }
         // Whatever was reached is read back: after a failure halfway the state must say what is.
         match self.read().await {
             Ok(Some(json)) => {
                 let known = if changed.is_ok() { self.object } else { prior };
-                Left {
-                    object: self.state(json, known),
-                    reported,
-                }
+                left.object = self.state(json, known);
             }
             Ok(None) => {
+                left.object = self.null();
                 if changed.is_ok() {
-                    reported.push(
-                        Failure::Refused(
-                            "Object vanished",
-                            format!(
-                                "{} was changed and cannot be found afterwards.",
-                                self.title()
-                            ),
-                            "",
-                        )
-                        .report("Changing", &self.title()),
+                    let vanished = Failure::Refused(
+                        "Object vanished",
+                        format!(
+                            "{} was changed and cannot be found afterwards.",
+                            self.title()
+                        ),
+                        "",
                     );
-                }
-                Left {
-                    object: self.null(),
-                    reported,
+                    left.reported
+                        .push(vanished.report("Changing", &self.title()));
                 }
             }
             Err(e) => {
-                reported.push(Failure::from(e).report("Reading", &self.title()));
-                Left {
-                    object: prior.clone(),
-                    reported,
-                }
+                left.unknown = true;
+                left.reported
+                    .push(Failure::from(e).report("Reading", &self.title()));
             }
         }
+        left
     }
 
     async fn try_update(&self, prior: &Value, log: &dyn OperationLog) -> Result<(), Failure> {
@@ -521,10 +527,12 @@ impl<'a> Subject<'a> {
         match self.try_delete(log).await {
             Ok(()) => Left {
                 object: self.null(),
+                unknown: false,
                 reported: Vec::new(),
             },
             Err(failure) => Left {
                 object: self.object.clone(),
+                unknown: failure.is_lost(),
                 reported: vec![failure.report("Deleting", &self.title())],
             },
         }

@@ -104,7 +104,7 @@ impl Cloud {
                 (Act::Delete, ErrorKind::NotFound) => return Ok(Outcome::Gone),
                 // After a first attempt of unknown fate "exists already" may speak of our own object.
                 (Act::Create, ErrorKind::AlreadyExists) if sent > 1 => {
-                    if let Some(found) = self.found_ours(change).await? {
+                    if let Some(found) = self.found_ours(change).await.map_err(Failure::Lost)? {
                         return Ok(Outcome::Found(found));
                     }
                     return Err(error.into());
@@ -113,7 +113,11 @@ impl Cloud {
                 _ => {}
             }
             tracing::debug!(request = %request.line(), "outcome unknown, looking for it");
-            match self.look(change, id.as_deref()).await? {
+            match self
+                .look(change, id.as_deref())
+                .await
+                .map_err(Failure::Lost)?
+            {
                 Look::Operation(operation) => {
                     return self.await_operation(change, &operation, None, log).await;
                 }
@@ -239,7 +243,7 @@ impl Cloud {
         let Some(kind) = change.operation else {
             return Ok(Outcome::Answered(answer));
         };
-        let operation = Operation::from_answer(kind, request, &answer)?;
+        let operation = Operation::from_answer(kind, request, &answer).map_err(Failure::Lost)?;
         self.await_operation(change, &operation, Some(&answer), log)
             .await
     }
@@ -251,7 +255,9 @@ impl Cloud {
         first: Option<&Json>,
         log: &dyn OperationLog,
     ) -> Result<Outcome, Failure> {
-        note(log, &json!({"v": 1, "operation": operation.note()})).await?;
+        note(log, &json!({"v": 1, "operation": operation.note()}))
+            .await
+            .map_err(Failure::after_sending)?;
         match self.client.wait(operation, first, change.limit).await {
             Ok(body) => Ok(Outcome::Answered(body)),
             // The service has forgotten the operation: the object tells.
@@ -260,7 +266,7 @@ impl Cloud {
                     && e.http_status == 404
                     && e.request.contains("/operations/") =>
             {
-                match self.look(change, None).await? {
+                match self.look(change, None).await.map_err(Failure::Lost)? {
                     Look::Object(object) if change.act != Act::Delete => Ok(Outcome::Found(object)),
                     Look::Nothing if change.act == Act::Delete => Ok(Outcome::Gone),
                     _ => Err(e.into()),
@@ -268,6 +274,10 @@ impl Cloud {
             }
             Err(e) if change.act == Act::Delete && e.kind == ErrorKind::NotFound => {
                 Ok(Outcome::Gone)
+            }
+            // The operation goes on, or could not be asked for: not its own end.
+            Err(e) if e.kind == ErrorKind::Timeout || !e.request.is_empty() => {
+                Err(Failure::Lost(e))
             }
             Err(e) => Err(e.into()),
         }

@@ -52,7 +52,7 @@ pub(crate) async fn settle(
         Ok(settlement) => settlement,
         Err(failure) => Settlement::Unknown {
             reason: match failure {
-                Failure::Google(e) => format!(
+                Failure::Google(e) | Failure::Lost(e) => format!(
                     "What became of {} cannot be told, because Google could not be asked: {e}.",
                     subject.title()
                 ),

@@ -175,6 +175,17 @@ pub(crate) struct Firewall;
 
 #[async_trait]
 impl Hooks for Firewall {
+    fn plan(&self, plan: &mut Plan<'_>) {
+        if plan.configured("enable_logging").is_none() && plan.prior.is_some() {
+            let on = plan
+                .planned
+                .get("log_config")
+                .and_then(Value::as_sequence)
+                .is_some_and(|blocks| !blocks.is_empty());
+            plan.planned.set("enable_logging", Value::bool(on));
+        }
+    }
+
     fn decode(&self, _subject: &Subject<'_>, json: &mut Json) {
         switch_off(json);
     }

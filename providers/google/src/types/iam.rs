@@ -222,7 +222,7 @@ async fn part(subject: &Subject<'_>, member: Option<&str>) -> Result<Option<Json
     let policy = match policy(subject).await {
         Ok(Some(policy)) => policy,
         Ok(None) => return Ok(None),
-        Err(Failure::Google(e)) => return Err(e),
+        Err(Failure::Google(e) | Failure::Lost(e)) => return Err(e),
         Err(_) => {
             return Err(GoogleError::local(
                 ErrorKind::Invalid,
