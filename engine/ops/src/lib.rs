@@ -1,2 +1,32 @@
-//! init, validate, plan, apply, destroy: values in, values and events out.
+//! Operations: validate, plan, apply, and what they stand on. Values in, values and events out.
+//!
+//! A [`Session`] is everything a run is handed: its surroundings, where files, providers and state
+//! come from, where events go. A command is a thin wrapper over one function here, so a command line,
+//! a controller and a test drive the same code.
+//!
+//! What the functions promise:
+//!
+//! - State is locked from before it is read until after it is written; the journal is folded before
+//!   anything else is done, and what a former run left open is settled first.
+//! - A state of another cloud is refused, a plan for another state is refused.
+//! - A plan holds everything that apply needs; nothing is read from the configuration's folder again.
 #![forbid(unsafe_code)]
+
+mod apply;
+mod console;
+mod files;
+mod functions;
+mod load;
+mod plan;
+mod session;
+mod settle;
+mod state;
+mod validate;
+
+pub use apply::{ApplyOutcome, apply};
+pub use console::{Console, console};
+pub use load::{Loaded, load};
+pub use plan::{PlanOptions, PlanOutcome, plan};
+pub use session::{Session, Settings};
+pub use state::{Held, StateView, read_state};
+pub use validate::{Validated, validate};

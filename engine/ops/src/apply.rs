@@ -1,0 +1,339 @@
+//! Applying a plan.
+
+use crate::files::PlannedFiles;
+use crate::load::{Evaluation, disk};
+use crate::session::Session;
+use crate::state::{Held, begin_journal, end_journal, hash_text, hold, write};
+use formwork_addresses::{DeposedKey, ProviderAddr};
+use formwork_apply::{Applied, ApplyInput, Record};
+use formwork_configuration::{Configuration, Loading, MemoryReader};
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
+use formwork_evaluation::Objects;
+use formwork_plan::{ChangeSummary, CheckResult, Event, Phase, Plan, PlannedVariable, verify};
+use formwork_provider::Providers;
+use formwork_state::{RawJson, State, v4};
+use formwork_values::{Type, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What applying gives.
+pub struct ApplyOutcome {
+    /// What was done.
+    pub summary: ChangeSummary,
+    /// Whether everything was done.
+    pub complete: bool,
+    /// Whether the run was interrupted.
+    pub interrupted: bool,
+    /// The state afterwards.
+    pub state: State,
+    /// Everything there is to say.
+    pub diagnostics: Diagnostics,
+    /// The files that diagnostics point into.
+    pub sources: SourceMap,
+}
+
+/// Carries a plan out. `held` is the state as planning left it, still locked; without it the state is
+/// locked and read here, and must be the one that the plan was made against.
+pub async fn apply(session: &Session, plan: Plan, held: Option<Held>) -> ApplyOutcome {
+    let mut outcome = ApplyOutcome {
+        summary: ChangeSummary::default(),
+        complete: false,
+        interrupted: false,
+        state: State::new(),
+        diagnostics: Diagnostics::new(),
+        sources: SourceMap::new(),
+    };
+    let held = match held {
+        Some(held) => Ok(held),
+        None => match refuse(session, &plan) {
+            Some(d) => Err(d),
+            None => hold(session, "OperationTypeApply").await.map(|(held, said)| {
+                outcome.diagnostics.append(said);
+                held
+            }),
+        },
+    };
+    let mut held = match held {
+        Ok(held) => held,
+        Err(d) => {
+            outcome.diagnostics.append(d);
+            return outcome;
+        }
+    };
+    let plan = Arc::new(plan);
+    if let Err(d) = run(session, &plan, &mut held, &mut outcome).await {
+        outcome.diagnostics.append(d);
+        outcome.complete = false;
+    }
+    outcome.state = held.view.state.clone();
+    let released = held.release(session).await;
+    outcome.diagnostics.append(released);
+    outcome
+}
+
+/// Why a plan must not be applied here, as far as it tells itself.
+fn refuse(session: &Session, plan: &Plan) -> Option<Diagnostics> {
+    let error = |summary: &str, detail: String| Some(Diagnostics::from(Diagnostic::error(summary, detail)));
+    if plan.errored {
+        return error(
+            "Plan is not complete",
+            "Planning ended with errors, so the plan shows only a part of what would be done. Plan again.".to_owned(),
+        );
+    }
+    if plan.prior.cloud != session.cloud {
+        let detail = match (&plan.prior.cloud, &session.cloud) {
+            (Some(_), None) => "The plan was made against a mock cloud, but this run is for the real one. Add -mock.",
+            (None, Some(_)) => "The plan was made against the real cloud, but this run is for a mock one. Leave -mock out.",
+            _ => "The plan was made against another mock cloud than the one in use.",
+        };
+        return error("Plan for another cloud", detail.to_owned());
+    }
+    if plan.tool_version != session.settings.tool_version {
+        return error(
+            "Plan of another version",
+            format!(
+                "The plan was made by Formwork {}, and this is {}. Plan again with the version that is to apply it.",
+                plan.tool_version, session.settings.tool_version
+            ),
+        );
+    }
+    let defects = verify(plan);
+    if let Some(first) = defects.first() {
+        return error("Plan does not hold together", format!("Nothing was done by it: {}.", first.0));
+    }
+    None
+}
+
+fn stale(plan: &Plan, held: &Held) -> Option<Diagnostic> {
+    let view = held.view();
+    let serial = view.snapshot.as_ref().map_or(0, |s| s.serial);
+    let same = hash_text(view) == plan.prior.hash && view.pending.is_empty() && !view.folded;
+    (!same).then(|| {
+        Diagnostic::error(
+            "Saved plan is stale",
+            format!(
+                "The plan was made against version {} of the state, but it has changed since (it is at version {serial} \
+                 now). What the plan shows may no longer be what would happen. Plan again.",
+                plan.prior.serial
+            ),
+        )
+    })
+}
+
+async fn run(session: &Session, plan: &Arc<Plan>, held: &mut Held, outcome: &mut ApplyOutcome) -> Result<(), Diagnostics> {
+    if let Some(d) = stale(plan, held) {
+        return Err(d.into());
+    }
+    let configuration = Arc::new(configuration(session, plan, &mut outcome.sources)?);
+    let wanted: BTreeSet<ProviderAddr> = configuration
+        .required_providers()
+        .into_keys()
+        .chain(plan.changes.iter().map(|c| c.provider.provider.clone()))
+        .collect();
+    let level = session.settings.level.version.to_string();
+    let (providers, said) = Providers::launch(session.factory.clone(), &level, wanted).await;
+    if said.has_errors() {
+        return Err(said);
+    }
+    let providers = Arc::new(providers);
+    let variables = variables(session, plan, &configuration)?;
+    let files = Arc::new(PlannedFiles { inner: disk(session), answers: plan.files.clone() });
+    let evaluation = Evaluation {
+        session,
+        configuration: &configuration,
+        providers: &providers,
+        files,
+        plan_time: None,
+        applying: true,
+        validating: false,
+    };
+    let evaluator = evaluation.over(Objects::new(), variables);
+
+    // The world as refreshed becomes the state on which the journal begins.
+    let (refreshed, said) = v4::read(&plan.prior.refreshed, "the plan's state");
+    if said.has_errors() {
+        return Err(said);
+    }
+    let refreshed = refreshed.map(|s| s.state).unwrap_or_default();
+    let lineage = held.lineage(session);
+    write(session, held, &lineage, refreshed).await?;
+    let recorder = begin_journal(session, held, &lineage, &[]).await?;
+    let record = Arc::new(Record::new(recorder, Arc::new(JournalOf(session.clone()))));
+    let randomness = session.environment.randomness.clone();
+    let input = ApplyInput {
+        plan: plan.clone(),
+        evaluator,
+        providers: providers.clone(),
+        record: record.clone(),
+        new_deposed_key: Arc::new(move || {
+            let mut bytes = [0; 4];
+            randomness.fill(&mut bytes);
+            DeposedKey::from_bytes(bytes)
+        }),
+        events: session.events.clone(),
+        cancel: session.cancel.clone(),
+        parallelism: session.settings.parallelism,
+    };
+    session.events.emit(Event::Started(Phase::Apply, Some(plan.graph.nodes().len())));
+    let (applied, said) = formwork_apply::apply(&input).await;
+    drop(input);
+    outcome.diagnostics.append(said);
+    finish(session, held, &lineage, record, applied, outcome).await
+}
+
+/// Writes what came of it, whatever it was.
+async fn finish(
+    session: &Session,
+    held: &mut Held,
+    lineage: &str,
+    record: Arc<Record>,
+    applied: Applied,
+    outcome: &mut ApplyOutcome,
+) -> Result<(), Diagnostics> {
+    outcome.summary = applied.summary;
+    outcome.interrupted = applied.interrupted;
+    outcome.complete = applied.complete && !outcome.diagnostics.has_errors();
+    let Some(record) = Arc::into_inner(record) else {
+        return Err(Diagnostic::error("Journal still in use", "This is a fault of Formwork: an operation outlived its run. The journal holds everything; the next run folds it.").into());
+    };
+    let ledger = record.into_ledger();
+    let pending: Vec<_> = ledger.pending().cloned().collect();
+    let next = ledger.next_id();
+    let mut state = ledger.into_state();
+    if let Some(results) = check_results(&applied.checks) {
+        state.set_check_results(Some(results));
+    } else if state.check_results().is_some() {
+        state.set_check_results(Some(RawJson::null()));
+    }
+    write(session, held, lineage, state).await.map_err(|mut d| {
+        d.push(Diagnostic::warning(
+            "The journal holds what was done",
+            format!(
+                "The state {} could not be written, but every operation of this run is in the journal beside it. Once \
+                 the cause is gone, any command folds it.",
+                session.store.describe()
+            ),
+        ));
+        d
+    })?;
+    held.view.next = next;
+    end_journal(session, held, lineage, &pending).await?;
+    held.view.pending = pending;
+    session.events.emit(Event::ApplySummary(applied.summary));
+    Ok(())
+}
+
+/// The configuration from the plan's own files.
+fn configuration(session: &Session, plan: &Plan, sources: &mut SourceMap) -> Result<Configuration, Diagnostics> {
+    let mut reader = MemoryReader::new();
+    for text in &plan.sources {
+        reader.insert(&text.name, text.bytes.clone());
+    }
+    let loading = Loading { reader: &reader, fetcher: &*session.fetcher, level: session.settings.level.clone() };
+    let (configuration, said) = formwork_configuration::load(Path::new("."), &loading, sources);
+    if said.has_errors() { Err(said) } else { Ok(configuration) }
+}
+
+/// The root variables of the plan; ephemeral ones are given again.
+fn variables(
+    session: &Session,
+    plan: &Plan,
+    configuration: &Configuration,
+) -> Result<BTreeMap<Arc<str>, Value>, Diagnostics> {
+    let Some(root) = configuration.root() else { return Ok(BTreeMap::new()) };
+    let mut sources = SourceMap::new();
+    let (given, said) = formwork_configuration::root_variables(root, &session.inputs, &mut sources);
+    let mut missing = Diagnostics::new();
+    let mut values = BTreeMap::new();
+    for (name, planned) in &plan.variables {
+        let name: Arc<str> = Arc::from(name.as_str());
+        match planned {
+            PlannedVariable::Value(value) => {
+                values.insert(name, value.clone());
+            }
+            PlannedVariable::Ephemeral => {
+                let variable = root.variables.get(&name);
+                match (given.values.get(&name), variable) {
+                    (Some(value), Some(v)) => {
+                        values.insert(name, value.clone().with_marks(&v.marks()));
+                    }
+                    (None, Some(v)) => missing.push(formwork_configuration::missing_variable(v)),
+                    _ => {
+                        values.insert(name, Value::unknown(Type::Dynamic));
+                    }
+                }
+            }
+        }
+    }
+    let _ = said;
+    if missing.has_errors() { Err(missing) } else { Ok(values) }
+}
+
+/// Results of checks in the form that state keeps.
+fn check_results(checks: &[CheckResult]) -> Option<RawJson> {
+    if checks.is_empty() {
+        return None;
+    }
+    let text = |s: &str| RawJson::text(s).get().to_owned();
+    let results: Vec<String> = checks
+        .iter()
+        .map(|c| {
+            let objects: Vec<String> = c
+                .objects
+                .iter()
+                .map(|o| {
+                    let mut object = format!(
+                        "{{\"object_addr\":{},\"status\":{}",
+                        text(&o.address),
+                        text(o.status.word())
+                    );
+                    if !o.failures.is_empty() {
+                        let failures: Vec<String> = o.failures.iter().map(|f| text(f)).collect();
+                        object.push_str(&format!(",\"failure_messages\":[{}]", failures.join(",")));
+                    }
+                    object.push('}');
+                    object
+                })
+                .collect();
+            let objects = if objects.is_empty() { "null".to_owned() } else { format!("[{}]", objects.join(",")) };
+            format!(
+                "{{\"object_kind\":{},\"config_addr\":{},\"status\":{},\"objects\":{objects}}}",
+                text(c.kind.word()),
+                text(&c.address),
+                text(c.status.word()),
+            )
+        })
+        .collect();
+    RawJson::parse(&format!("[{}]", results.join(","))).ok()
+}
+
+/// The journal of a session's store.
+struct JournalOf(Session);
+
+#[async_trait::async_trait]
+impl formwork_state::JournalStore for JournalOf {
+    fn journal_support(&self) -> formwork_state::JournalSupport {
+        self.0.store.journal_support()
+    }
+
+    async fn read_journal(&self) -> Result<Vec<u8>, Diagnostics> {
+        self.0.store.read_journal().await
+    }
+
+    async fn lock_journal(&self) -> Result<(), formwork_state::LockError> {
+        self.0.store.lock_journal().await
+    }
+
+    async fn append_journal(&self, bytes: Vec<u8>) -> Result<(), Diagnostics> {
+        self.0.store.append_journal(bytes).await
+    }
+
+    async fn replace_journal(&self, bytes: Vec<u8>) -> Result<(), Diagnostics> {
+        self.0.store.replace_journal(bytes).await
+    }
+
+    async fn unlock_journal(&self) {
+        self.0.store.unlock_journal().await;
+    }
+}

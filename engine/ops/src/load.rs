@@ -1,0 +1,207 @@
+//! Loading: files to a configuration, its graph, and the providers it calls for.
+
+use crate::files::RecordingReader;
+use crate::functions::FunctionsOf;
+use crate::session::Session;
+use formwork_addresses::ProviderAddr;
+use formwork_configuration::{Configuration, Loading, missing_variable, root_variables};
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
+use formwork_eval::{Builtins, Files, Surroundings};
+use formwork_evaluation::{Calls, Evaluator, Objects, Setting};
+use formwork_graph::StaticGraph;
+use formwork_plan::SourceText;
+use formwork_provider::Providers;
+use formwork_state::State;
+use formwork_values::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// A configuration, ready to be evaluated.
+pub struct Loaded {
+    /// The configuration.
+    pub configuration: Arc<Configuration>,
+    /// Its static graph.
+    pub graph: Arc<StaticGraph>,
+    /// The files that diagnostics point into.
+    pub sources: SourceMap,
+    /// The files it was read from.
+    pub texts: Vec<SourceText>,
+}
+
+/// Reads the configuration of the working directory.
+pub fn load(session: &Session) -> (Loaded, Diagnostics) {
+    let recording = Arc::new(RecordingReader::new(session.reader.clone()));
+    let mut sources = SourceMap::new();
+    let loading = Loading {
+        reader: &*recording,
+        fetcher: &*session.fetcher,
+        level: session.settings.level.clone(),
+    };
+    let (configuration, mut diagnostics) = formwork_configuration::load(Path::new("."), &loading, &mut sources);
+    let graph = if diagnostics.has_errors() {
+        StaticGraph::default()
+    } else {
+        diagnostics.take(StaticGraph::build(&configuration))
+    };
+    let loaded = Loaded {
+        configuration: Arc::new(configuration),
+        graph: Arc::new(graph),
+        sources,
+        texts: recording.texts(),
+    };
+    (loaded, diagnostics)
+}
+
+impl Loaded {
+    /// What the configuration holds that this version reads but does not act on, and a backend that
+    /// is not served: errors for every command that would have to.
+    pub fn unserved(&self, session: &Session) -> Diagnostics {
+        let mut diagnostics: Diagnostics = self.configuration.unserved().map(|u| u.diagnostic()).collect();
+        for (path, module) in self.configuration.modules() {
+            for block in module.resources.values() {
+                for p in &block.provisioners {
+                    diagnostics.push(
+                        Diagnostic::error(
+                            "Not served yet",
+                            format!(
+                                "This version of Formwork does not run provisioners (\"{}\"), and will not go \
+                                 on as if this one were not there.",
+                                p.kind
+                            ),
+                        )
+                        .at(p.range),
+                    );
+                }
+            }
+            for import in &module.imports {
+                diagnostics.push(
+                    Diagnostic::error(
+                        "Not served yet",
+                        "This version of Formwork reads import blocks but does not act on them, and will not go \
+                         on as if this one were not there.",
+                    )
+                    .at(import.range),
+                );
+            }
+            let _ = path;
+        }
+        let backend = self.configuration.root().and_then(|m| m.backend.as_ref());
+        if let Some(b) = backend
+            && &*b.kind != "local"
+            && !session.settings.skip_backend
+        {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Backend not served yet",
+                    format!(
+                        "The state of this configuration is kept in a backend of type \"{}\", which this version of \
+                         Formwork does not serve. It will not fall back to a local file: two states of one world \
+                         lose each other's work.",
+                        b.kind
+                    ),
+                )
+                .at(b.range)
+                .hint("Use -mock to try the configuration against the embedded mock cloud, where the backend is passed over."),
+            );
+        }
+        if session.settings.workspace != "default" {
+            diagnostics.push(Diagnostic::error(
+                "Workspace not served yet",
+                format!(
+                    "The workspace \"{}\" is selected (by TF_WORKSPACE or the data directory), but this version of \
+                     Formwork serves only the workspace \"default\".",
+                    session.settings.workspace
+                ),
+            ));
+        }
+        diagnostics
+    }
+
+    /// The values of root variables, marked; all that is missing or unsuitable is said.
+    pub fn variables(&mut self, session: &Session) -> (BTreeMap<Arc<str>, Value>, Diagnostics) {
+        let Some(root) = self.configuration.root().cloned() else { return (BTreeMap::new(), Diagnostics::new()) };
+        let (all, mut diagnostics) = root_variables(&root, &session.inputs, &mut self.sources);
+        for name in &all.missing {
+            if let Some(v) = root.variables.get(name) {
+                diagnostics.push(missing_variable(v));
+            }
+        }
+        let values = all
+            .values
+            .into_iter()
+            .map(|(name, value)| {
+                let marks = root.variables.get(&name).map(|v| v.marks()).unwrap_or_default();
+                (name, value.with_marks(&marks))
+            })
+            .collect();
+        (values, diagnostics)
+    }
+
+    /// The names of root variables for which no value is given.
+    pub fn missing_variables(&mut self, session: &Session) -> Vec<Arc<str>> {
+        let Some(root) = self.configuration.root().cloned() else { return Vec::new() };
+        root_variables(&root, &session.inputs, &mut self.sources).0.missing
+    }
+
+    /// Launches the providers that the configuration and the state call for.
+    pub async fn launch(&self, session: &Session, state: Option<&State>) -> (Arc<Providers>, Diagnostics) {
+        let mut wanted: BTreeSet<ProviderAddr> = self.configuration.required_providers().into_keys().collect();
+        for (_, resource) in state.into_iter().flat_map(State::resources) {
+            wanted.insert(resource.provider.provider.clone());
+        }
+        let level = session.settings.level.version.to_string();
+        let (providers, diagnostics) = Providers::launch(session.factory.clone(), &level, wanted).await;
+        (Arc::new(providers), diagnostics)
+    }
+}
+
+/// Who evaluates, and over what.
+pub(crate) struct Evaluation<'s> {
+    pub session: &'s Session,
+    pub configuration: &'s Arc<Configuration>,
+    pub providers: &'s Arc<Providers>,
+    pub files: Arc<dyn Files>,
+    pub plan_time: Option<SystemTime>,
+    pub applying: bool,
+    pub validating: bool,
+}
+
+impl Evaluation<'_> {
+    /// An evaluator over these objects and root variables.
+    pub fn over(&self, objects: Objects, variables: BTreeMap<Arc<str>, Value>) -> Arc<Evaluator> {
+        let environment = &self.session.environment;
+        let builtins = Builtins::new(Surroundings {
+            files: self.files.clone(),
+            clock: environment.clock.clone(),
+            randomness: environment.randomness.clone(),
+            plan_time: self.plan_time,
+            settle_impure: self.applying,
+        });
+        let setting = Setting {
+            working_directory: environment.working.to_string_lossy().into_owned(),
+            root_directory: ".".to_owned(),
+            workspace: self.session.settings.workspace.clone(),
+            applying: self.applying,
+            validating: self.validating,
+        };
+        let calls = Calls::new(Arc::new(FunctionsOf(self.providers.clone())));
+        Arc::new(Evaluator::new(
+            self.configuration.clone(),
+            Arc::new(objects),
+            Arc::new(builtins),
+            Arc::new(calls),
+            setting,
+            variables,
+        ))
+    }
+}
+
+/// The files of the working directory.
+pub(crate) fn disk(session: &Session) -> Arc<dyn Files> {
+    Arc::new(formwork_eval::WorkingDirectory {
+        base: session.environment.working.clone(),
+        home: session.environment.home.clone(),
+    })
+}

@@ -1,0 +1,308 @@
+//! Planning, from files to a verified plan.
+
+use crate::files::RecordingFiles;
+use crate::load::{Evaluation, Loaded, disk, load};
+use crate::session::Session;
+use crate::settle::settle;
+use crate::state::{Held, hash_text, hold};
+use formwork_addresses::AbsResourceInstance;
+use formwork_configuration::Moves;
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
+use formwork_evaluation::Objects;
+use formwork_plan::{
+    Action, Event, ModuleFolder, Phase, Plan, PlanMode, PlannedProvider, PlannedVariable, Prior, verify,
+};
+use formwork_planner::{PlanInput, RefreshOptions, Refreshed, configure_from_state, objects_of_state, refresh};
+use formwork_provider::Providers;
+use formwork_state::{Snapshot, State, v4};
+use formwork_values::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What kind of plan is wanted.
+#[derive(Clone, Debug)]
+pub struct PlanOptions {
+    /// Normal, destroy or refresh only.
+    pub mode: PlanMode,
+    /// Whether to read the world.
+    pub refresh: bool,
+    /// Instances to replace.
+    pub replace: BTreeSet<AbsResourceInstance>,
+}
+
+impl Default for PlanOptions {
+    fn default() -> Self {
+        Self { mode: PlanMode::Normal, refresh: true, replace: BTreeSet::new() }
+    }
+}
+
+/// What planning gives.
+pub struct PlanOutcome {
+    /// The plan, if there is one that may be shown. With errors it is marked as errored and must not
+    /// be applied.
+    pub plan: Option<Plan>,
+    /// Everything there is to say.
+    pub diagnostics: Diagnostics,
+    /// The configuration and its files.
+    pub loaded: Loaded,
+    /// The providers, for their schemas.
+    pub providers: Arc<Providers>,
+    /// The state, still locked, for an apply that follows at once; release it otherwise.
+    pub held: Option<Held>,
+}
+
+impl PlanOutcome {
+    /// The files that diagnostics point into.
+    pub fn sources(&self) -> &SourceMap {
+        &self.loaded.sources
+    }
+}
+
+/// Plans the configuration of the working directory.
+pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
+    session.events.emit(Event::Started(Phase::Load, None));
+    let (mut loaded, mut diagnostics) = load(session);
+    let nothing = |loaded, diagnostics, providers: Option<Arc<Providers>>, held| async move {
+        let providers = match providers {
+            Some(p) => p,
+            None => no_providers(session).await,
+        };
+        PlanOutcome { plan: None, diagnostics, loaded, providers, held }
+    };
+    if diagnostics.has_errors() {
+        return nothing(loaded, diagnostics, None, None).await;
+    }
+    diagnostics.append(loaded.unserved(session));
+    let (variables, said) = loaded.variables(session);
+    diagnostics.append(said);
+    let (moves, said) = Moves::of(&loaded.configuration);
+    diagnostics.append(said);
+    if diagnostics.has_errors() {
+        return nothing(loaded, diagnostics, None, None).await;
+    }
+    let mut held = match hold(session, "OperationTypePlan").await {
+        Ok((held, said)) => {
+            diagnostics.append(said);
+            held
+        }
+        Err(d) => {
+            diagnostics.append(d);
+            return nothing(loaded, diagnostics, None, None).await;
+        }
+    };
+    let (providers, said) = loaded.launch(session, Some(&held.view.state)).await;
+    diagnostics.append(said);
+    if diagnostics.has_errors() {
+        return nothing(loaded, diagnostics, Some(providers), Some(held)).await;
+    }
+    let files = Arc::new(RecordingFiles::new(disk(session)));
+    let now = session.environment.clock.now();
+    let evaluation = Evaluation {
+        session,
+        configuration: &loaded.configuration,
+        providers: &providers,
+        files: files.clone(),
+        plan_time: Some(now),
+        applying: false,
+        validating: false,
+    };
+
+    // What a former run left open, by providers configured from what is known now.
+    let known = objects_of_state(&held.view.state, &providers).await;
+    let by_state = evaluation.over(known, variables.clone());
+    configure_from_state(&by_state, &providers, &held.view.state).await;
+    if !held.view.pending.is_empty() || held.view.folded {
+        session.events.emit(Event::Started(Phase::Settle, Some(held.view.pending.len())));
+        for operation in &held.view.pending {
+            let config = &operation.begun.provider;
+            if providers.configured(config).is_none()
+                && let Some(schemas) = providers.schemas(&config.provider)
+            {
+                let (value, _) = by_state.provider_config(config, &schemas.provider_config().block).await;
+                if let Some(value) = value.filter(Value::is_wholly_known) {
+                    let _ = providers.configure(config, value).await;
+                }
+            }
+        }
+        let said = settle(session, &mut held, &providers).await;
+        let failed = said.has_errors();
+        diagnostics.append(said);
+        if failed {
+            return nothing(loaded, diagnostics, Some(providers), Some(held)).await;
+        }
+    }
+
+    let (state, moved_from, said) = moved(&held.view.state, &moves, &loaded);
+    diagnostics.append(said);
+    session.events.emit(Event::Started(Phase::Refresh, Some(state.instance_count())));
+    let started = now;
+    let refresh_options = RefreshOptions { read: options.refresh, scope: None, events: &*session.events };
+    let (mut refreshed, said) = refresh(&state, &providers, &refresh_options).await;
+    refreshed.moved_from = moved_from;
+    let failed = said.has_errors();
+    diagnostics.append(said);
+    session.events.emit(Event::Finished(
+        Phase::Refresh,
+        session.environment.clock.now().duration_since(started).unwrap_or_default(),
+    ));
+    if failed {
+        return nothing(loaded, diagnostics, Some(providers), Some(held)).await;
+    }
+
+    session.events.emit(Event::Started(Phase::Plan, None));
+    let evaluator = evaluation.over(Objects::new(), variables.clone());
+    let input = PlanInput {
+        evaluator,
+        graph: loaded.graph.clone(),
+        providers: providers.clone(),
+        refreshed,
+        mode: options.mode,
+        replace: options.replace.clone(),
+        parallelism: session.settings.parallelism,
+        events: session.events.clone(),
+        cancel: session.cancel.clone(),
+    };
+    let (planned, said) = formwork_planner::plan(input).await;
+    diagnostics.append(said);
+    let errored = diagnostics.has_errors();
+    let lineage = held.lineage(session);
+    let prior = Prior {
+        lineage: held.view.snapshot.as_ref().map(|s| s.lineage.clone()).unwrap_or_default(),
+        serial: held.view.snapshot.as_ref().map_or(0, |s| s.serial),
+        cloud: session.cloud.clone(),
+        refreshed: snapshot_bytes(session, &lineage, &held, planned.state),
+        hash: hash_text(&held.view),
+    };
+    let mut plan = Plan {
+        mode: options.mode,
+        targets: Vec::new(),
+        sources: loaded.texts.clone(),
+        folders: folders(&loaded),
+        files: files.answers(),
+        variables: planned_variables(&loaded, variables),
+        providers: planned_providers(&loaded, &providers),
+        lock_file: None,
+        prior,
+        tool_version: session.settings.tool_version.clone(),
+        language_version: session.settings.level.version.to_string(),
+        timestamp: formwork_state::timestamp(now),
+        complete: planned.complete && !errored,
+        applyable: false,
+        errored,
+        changes: planned.changes,
+        drift: planned.drift,
+        outputs: planned.outputs,
+        checks: planned.checks,
+        graph: planned.graph,
+        resource_keys: planned.resource_keys,
+        call_keys: planned.call_keys,
+        alternatives: Vec::new(),
+    };
+    if !errored {
+        let said = (session.judge)(&plan);
+        plan.errored = said.has_errors();
+        diagnostics.append(said);
+        for defect in verify(&plan) {
+            plan.errored = true;
+            diagnostics.push(Diagnostic::error(
+                "Plan does not hold together",
+                format!("This is a fault of Formwork, and nothing was done by it: {}.", defect.0),
+            ));
+        }
+    }
+    let state_changes = planned_state_changes(&plan, &held);
+    plan.applyable = !plan.errored && (plan.has_changes() || (options.mode == PlanMode::RefreshOnly && state_changes));
+    for change in plan.changes.iter().filter(|c| c.action != Action::NoOp) {
+        session.events.emit(Event::Planned(Box::new(change.clone())));
+    }
+    session.events.emit(Event::PlanSummary(plan.summary()));
+    PlanOutcome { plan: Some(plan), diagnostics, loaded, providers, held: Some(held) }
+}
+
+async fn no_providers(session: &Session) -> Arc<Providers> {
+    Arc::new(Providers::launch(session.factory.clone(), "", []).await.0)
+}
+
+fn planned_state_changes(plan: &Plan, held: &Held) -> bool {
+    let _ = held;
+    !plan.drift.is_empty()
+}
+
+/// The state with objects at the addresses to which they have moved.
+fn moved(
+    state: &State,
+    moves: &Moves,
+    loaded: &Loaded,
+) -> (State, BTreeMap<AbsResourceInstance, AbsResourceInstance>, Diagnostics) {
+    let addresses: BTreeSet<AbsResourceInstance> = state.instances().map(|(a, _)| a).collect();
+    let results = moves.apply(&loaded.configuration, &addresses);
+    let mut said = Diagnostics::new();
+    said.extend(results.warning());
+    if results.moved.is_empty() {
+        return (state.clone(), BTreeMap::new(), said);
+    }
+    let mut new = state.clone();
+    // All go before any arrives: moves may chain or swap.
+    let mut taken = Vec::new();
+    for (to, from) in &results.moved {
+        let provider = state.provider(from).cloned();
+        if let (Some(provider), Some(instance)) = (provider, new.remove_instance(from)) {
+            taken.push((to.clone(), provider, instance));
+        }
+    }
+    for (to, provider, instance) in taken {
+        if let Some(object) = &instance.current {
+            new.set_object(&to, &provider, object.clone());
+        }
+        for (key, object) in &instance.deposed {
+            new.set_deposed(&to, key, &provider, object.clone());
+        }
+    }
+    let moved_from = results.moved.into_iter().collect();
+    (new, moved_from, said)
+}
+
+/// The state where apply begins, as bytes.
+fn snapshot_bytes(session: &Session, lineage: &str, held: &Held, state: State) -> Arc<[u8]> {
+    let version = session.settings.level.version.to_string();
+    let mut snapshot = match &held.view.snapshot {
+        Some(s) => s.clone(),
+        None => Snapshot::new(lineage, &version),
+    };
+    snapshot.state = state;
+    snapshot.set_cloud(session.cloud.as_deref());
+    v4::write(&snapshot).into()
+}
+
+fn folders(loaded: &Loaded) -> Vec<ModuleFolder> {
+    loaded
+        .configuration
+        .modules()
+        .map(|(path, m)| ModuleFolder { module: path.clone(), folder: m.directory.to_string_lossy().into_owned() })
+        .collect()
+}
+
+fn planned_variables(loaded: &Loaded, variables: BTreeMap<Arc<str>, Value>) -> BTreeMap<String, PlannedVariable> {
+    let root = loaded.configuration.root();
+    variables
+        .into_iter()
+        .map(|(name, value)| {
+            let ephemeral = root.and_then(|m| m.variables.get(&name)).is_some_and(|v| v.ephemeral);
+            let value = if ephemeral { PlannedVariable::Ephemeral } else { PlannedVariable::Value(value) };
+            (name.to_string(), value)
+        })
+        .collect()
+}
+
+fn planned_providers(loaded: &Loaded, providers: &Providers) -> Vec<PlannedProvider> {
+    let versions: BTreeMap<_, _> = providers.versions().map(|(a, v)| (a.clone(), v)).collect();
+    let mut found = BTreeMap::new();
+    for (path, module) in loaded.configuration.modules() {
+        for block in module.resources.values() {
+            let config = loaded.configuration.provider_of(path, block).config;
+            let version = versions.get(&config.provider).cloned().unwrap_or_default();
+            found.entry(config.clone()).or_insert(PlannedProvider { config, version, schema_hash: String::new() });
+        }
+    }
+    found.into_values().collect()
+}

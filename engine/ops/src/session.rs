@@ -1,0 +1,77 @@
+//! What a run is handed.
+
+use formwork_configuration::{InputLayer, LanguageLevel, ModuleFetcher, SourceReader};
+use formwork_diagnostics::Diagnostics;
+use formwork_environment::Environment;
+use formwork_graph::Cancellation;
+use formwork_plan::{EventSink, Plan};
+use formwork_provider::ProviderFactory;
+use formwork_state::{Sleeper, StateStores};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How a run is to go.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many operations run at a time; at least 1.
+    pub parallelism: usize,
+    /// Whether to lock the state.
+    pub lock: bool,
+    /// How long to wait for the lock.
+    pub lock_timeout: Duration,
+    /// The language level claimed.
+    pub level: LanguageLevel,
+    /// Version of Formwork.
+    pub tool_version: String,
+    /// `terraform.workspace`.
+    pub workspace: String,
+    /// Whether a `backend` block is passed over (under `-mock`) instead of being refused when it is
+    /// not served.
+    pub skip_backend: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            parallelism: 10,
+            lock: true,
+            lock_timeout: Duration::ZERO,
+            level: LanguageLevel::default(),
+            tool_version: String::new(),
+            workspace: "default".to_owned(),
+            skip_backend: false,
+        }
+    }
+}
+
+/// Rules over a plan that the composition root wants judged.
+pub type Judge = dyn Fn(&Plan) -> Diagnostics + Send + Sync;
+
+/// Everything a run is handed.
+#[derive(Clone)]
+pub struct Session {
+    /// Variables, directories, clock, randomness.
+    pub environment: Environment,
+    /// Where configuration files come from; paths relative to the working directory.
+    pub reader: Arc<dyn SourceReader + Send + Sync>,
+    /// Where modules other than local ones come from.
+    pub fetcher: Arc<dyn ModuleFetcher + Send + Sync>,
+    /// Who makes providers.
+    pub factory: Arc<dyn ProviderFactory>,
+    /// Where the state is.
+    pub store: Arc<dyn StateStores>,
+    /// Waiting.
+    pub sleeper: Arc<dyn Sleeper>,
+    /// Identity of the mock cloud; `None` for the real one.
+    pub cloud: Option<String>,
+    /// Values of root variables, lowest layer first.
+    pub inputs: Vec<InputLayer>,
+    /// Rules over plans.
+    pub judge: Arc<Judge>,
+    /// Where events go.
+    pub events: Arc<dyn EventSink>,
+    /// A request to stop.
+    pub cancel: Cancellation,
+    /// How the run is to go.
+    pub settings: Settings,
+}

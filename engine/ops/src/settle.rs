@@ -1,0 +1,205 @@
+//! Settling: what became of the operations that a former run left open.
+//!
+//! Each is settled with its provider: by the operation that it noted, else by the object's key. What
+//! cannot be told is left open, and nothing is planned or applied until the user says what became of
+//! it.
+
+use crate::session::Session;
+use crate::state::{Held, begin_journal, end_journal, write};
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_journal::{JournalEntry, OperationAction, PendingOperation, Resolution};
+use formwork_plan::{Action, Event, Hook};
+use formwork_planner::decode_managed;
+use formwork_provider::{self as provider, Bytes, Providers, Reported, Settlement};
+use formwork_provider_schema::marked;
+use formwork_state::ResourceInstanceObject;
+use formwork_values::{Marks, PathMarks, Value, from_msgpack};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Settles everything that is open. Afterwards the state is folded, and written if it is locked; what
+/// could not be settled is an error for each.
+pub(crate) async fn settle(session: &Session, held: &mut Held, providers: &Providers) -> Diagnostics {
+    let mut said = Diagnostics::new();
+    if held.view.pending.is_empty() && !held.view.folded {
+        return said;
+    }
+    let pending = std::mem::take(&mut held.view.pending);
+    let lineage = held.lineage(session);
+    if let Err(d) = write_folded(session, held, &lineage, &pending).await {
+        held.view.pending = pending;
+        said.append(d);
+        return said;
+    }
+    let mut recorder = match begin_journal(session, held, &lineage, &pending).await {
+        Ok(r) => r,
+        Err(d) => {
+            held.view.pending = pending;
+            said.append(d);
+            return said;
+        }
+    };
+    let mut open = Vec::new();
+    for operation in pending {
+        let id = operation.begun.id;
+        let answer = settle_one(session, providers, &operation).await;
+        match answer {
+            Ok((resolution, words, problems)) => {
+                said.append(problems);
+                if let Err(e) = recorder.record(&JournalEntry::Settled { id, resolution }) {
+                    said.push(Diagnostic::error("Journal refuses an entry", format!("This is a fault of Formwork: {e}.")));
+                    open.push(operation);
+                    continue;
+                }
+                let hook = Hook { address: operation.begun.address.clone(), action: action_of(operation.begun.action), id: None };
+                session.events.emit(Event::Settled(hook, words));
+            }
+            Err(d) => {
+                said.append(d);
+                open.push(operation);
+            }
+        }
+    }
+    let state = recorder.into_ledger().into_state();
+    let written = write(session, held, &lineage, state).await;
+    let ended = match written {
+        Ok(()) => end_journal(session, held, &lineage, &open).await,
+        Err(d) => Err(d),
+    };
+    if let Err(d) = ended {
+        said.append(d);
+    }
+    held.view.pending = open;
+    said
+}
+
+/// The state with the journal replayed becomes the snapshot, so that the journal begins anew on it.
+async fn write_folded(
+    session: &Session,
+    held: &mut Held,
+    lineage: &str,
+    pending: &[PendingOperation],
+) -> Result<(), Diagnostics> {
+    let state = held.view.state.clone();
+    let _ = pending;
+    write(session, held, lineage, state).await
+}
+
+fn action_of(action: OperationAction) -> Action {
+    match action {
+        OperationAction::Create | OperationAction::Provision => Action::Create,
+        OperationAction::Update => Action::Update,
+        OperationAction::Delete => Action::Delete,
+        OperationAction::Read => Action::Read,
+        OperationAction::Forget => Action::Forget,
+    }
+}
+
+async fn settle_one(
+    session: &Session,
+    providers: &Providers,
+    operation: &PendingOperation,
+) -> Result<(Resolution, String, Diagnostics), Diagnostics> {
+    let begun = &operation.begun;
+    let address = &begun.address;
+    if operation.notes.is_empty() && begun.found.is_none() {
+        // Without a note no request was sent.
+        return Ok((Resolution::NotDone, "it was never begun".to_owned(), Diagnostics::new()));
+    }
+    let (Some(schema), Some(p)) =
+        (providers.schema_of(&begun.provider.provider, &address.resource), providers.configured(&begun.provider))
+    else {
+        return Err(open_operation(operation, "its provider could not be configured by what is known now").into());
+    };
+    let ty = schema.ty();
+    let null = Value::null(ty.clone());
+    let prior = match &begun.prior {
+        None => null.clone(),
+        Some(object) => decode_managed(providers, &begun.provider, address, object).await?.0.value.unmark_deep().0,
+    };
+    let planned = match &begun.planned {
+        None => null.clone(),
+        Some(bytes) => from_msgpack(bytes, &ty).map_err(|_| {
+            Diagnostics::from(open_operation(operation, "what was planned for it was written by another version of the provider"))
+        })?,
+    };
+    let request = provider::PendingOperation {
+        kind: address.resource.kind.to_string(),
+        prior,
+        planned,
+        planned_private: begun.planned_private.clone().unwrap_or_else(|| Bytes::from([])),
+        notes: operation.notes.clone(),
+    };
+    let mut waited = Duration::ZERO;
+    loop {
+        if session.cancel.is_cancelled() {
+            return Err(open_operation(operation, "it still runs, and this run was interrupted").into());
+        }
+        match p.settle_operation(request.clone()).await {
+            Settlement::Done { object, private, reported } => {
+                let problems = Reported::placed(reported, address, None);
+                let tainted = problems.has_errors() && begun.action == OperationAction::Create;
+                // What went wrong in a former run is told, but it is no mistake of this one.
+                let problems = problems
+                    .into_iter()
+                    .map(|mut d| {
+                        d.severity = formwork_diagnostics::Severity::Warning;
+                        d
+                    })
+                    .collect();
+                if object.is_null() {
+                    return Ok((Resolution::Done(None), "it is gone".to_owned(), problems));
+                }
+                let object = stored(begun, &object, private, &schema, tainted)
+                    .ok_or_else(|| Diagnostics::from(open_operation(operation, "the provider found something that is not of its schema's type")))?;
+                return Ok((Resolution::Done(Some(Arc::new(object))), "it was done".to_owned(), problems));
+            }
+            Settlement::NotDone => {
+                return Ok((Resolution::NotDone, "it was not done".to_owned(), Diagnostics::new()));
+            }
+            Settlement::StillRunning => {
+                let pause = (waited / 10).clamp(Duration::from_millis(200), Duration::from_secs(10));
+                session.sleeper.sleep(pause).await;
+                waited += pause;
+            }
+            Settlement::Unknown { reason } => return Err(open_operation(operation, &reason).into()),
+        }
+    }
+}
+
+fn stored(
+    begun: &formwork_journal::Begun,
+    object: &Value,
+    private: Bytes,
+    schema: &formwork_provider_schema::Schema,
+    tainted: bool,
+) -> Option<ResourceInstanceObject> {
+    if object.type_of() != schema.ty() || !object.is_wholly_known() {
+        return None;
+    }
+    let marks: PathMarks = begun.sensitive.paths().iter().map(|p| (p.clone(), Marks::SENSITIVE)).collect();
+    let value = marked(&schema.block, object, &marks);
+    let mut made = ResourceInstanceObject::from_value(schema.version, &value, &schema.ty()).ok()?;
+    made.private = (!private.is_empty()).then_some(private);
+    made.dependencies = begun.dependencies.clone();
+    made.create_before_destroy = begun.create_before_destroy;
+    Some(if tainted { made.tainted() } else { made })
+}
+
+fn open_operation(operation: &PendingOperation, why: &str) -> Diagnostic {
+    let address = &operation.begun.address;
+    Diagnostic::error(
+        "Operation of unknown outcome",
+        format!(
+            "A former run was interrupted during the {}. What became of it cannot be told: {}. Nothing is planned \
+             or applied until that is known, since the object might exist and be forgotten, or be made twice.",
+            operation.begun.describe(),
+            why.trim_end_matches('.')
+        ),
+    )
+    .about(address)
+    .hint(format!(
+        "Look for the object yourself, then say `formwork state settle '{address}' -id=ID` if it exists, or \
+         `formwork state settle '{address}' -not-created` if it does not."
+    ))
+}

@@ -1,0 +1,232 @@
+//! Opening, locking, folding and writing the state.
+
+use crate::session::Session;
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_journal::{Head, OperationId, PendingOperation, Recorder, SnapshotHash, decode, replay};
+use formwork_state::{LockInfo, OtherKeys, Snapshot, State, lock_within, timestamp, v4};
+use std::sync::Arc;
+
+/// The state as it is, the journal folded in.
+#[derive(Clone)]
+pub struct StateView {
+    /// The snapshot as it lies in the store; `None` if there is none yet.
+    pub snapshot: Option<Snapshot>,
+    /// Its bytes' hash.
+    pub hash: Option<SnapshotHash>,
+    /// What is remembered: the snapshot with the journal replayed on it.
+    pub state: State,
+    /// Operations of a former run of which nobody knows how they ended.
+    pub pending: Vec<PendingOperation>,
+    /// The id of the next operation.
+    pub next: OperationId,
+    /// Whether the journal has changed the state.
+    pub folded: bool,
+}
+
+/// A state held under its lock.
+pub struct Held {
+    pub(crate) view: StateView,
+    /// The lock's id, if it was taken.
+    lock: Option<String>,
+}
+
+impl Held {
+    /// The state.
+    pub fn view(&self) -> &StateView {
+        &self.view
+    }
+
+    /// The lineage: that of the snapshot, or a new one.
+    pub(crate) fn lineage(&self, session: &Session) -> String {
+        match &self.view.snapshot {
+            Some(s) if !s.lineage.is_empty() => s.lineage.clone(),
+            _ => session.environment.uuid(),
+        }
+    }
+
+    /// Gives the state up.
+    pub async fn release(self, session: &Session) -> Diagnostics {
+        session.store.unlock_journal().await;
+        match self.lock {
+            Some(id) => session.store.unlock(&id).await.err().unwrap_or_default(),
+            None => Diagnostics::new(),
+        }
+    }
+}
+
+/// Reads the state without locking it, for commands that only look.
+///
+/// # Errors
+/// Why it cannot be read, or that it is another cloud's.
+pub async fn read_state(session: &Session) -> Result<(StateView, Diagnostics), Diagnostics> {
+    let mut said = Diagnostics::new();
+    let store = &session.store;
+    let bytes = store.read_snapshot().await?;
+    let name = store.describe();
+    let snapshot = match &bytes {
+        None => None,
+        Some(bytes) => {
+            let snapshot = said.take(v4::read(bytes, &name));
+            if said.has_errors() {
+                return Err(said);
+            }
+            snapshot
+        }
+    };
+    let hash = bytes.as_deref().filter(|_| snapshot.is_some()).map(SnapshotHash::of);
+    if let Some(s) = &snapshot {
+        same_cloud(s.cloud().as_deref(), session.cloud.as_deref(), &name)?;
+    }
+    let journal_bytes = store.read_journal().await?;
+    let journal = if journal_bytes.is_empty() { None } else { decode(&journal_bytes, &format!("{name}.journal"))? };
+    let before = snapshot.as_ref().map(|s| s.state.clone()).unwrap_or_default();
+    let replayed = replay(snapshot.as_ref().zip(hash.clone()), journal.as_ref())?;
+    let folded = replayed.state != before;
+    let view = StateView {
+        snapshot,
+        hash,
+        state: replayed.state,
+        pending: replayed.pending,
+        next: replayed.next,
+        folded,
+    };
+    Ok((view, said))
+}
+
+/// Locks the state and reads it.
+///
+/// # Errors
+/// That somebody else holds it, or why it cannot be read; it is not locked then.
+pub(crate) async fn hold(session: &Session, operation: &str) -> Result<(Held, Diagnostics), Diagnostics> {
+    let lock = if session.settings.lock {
+        let environment = &session.environment;
+        let info = LockInfo {
+            id: environment.uuid(),
+            operation: operation.to_owned(),
+            info: String::new(),
+            who: environment.who.clone(),
+            version: session.settings.tool_version.clone(),
+            created: timestamp(environment.clock.now()),
+            path: session.store.describe(),
+        };
+        lock_within(&*session.store, &info, session.settings.lock_timeout, &*session.sleeper)
+            .await
+            .map_err(formwork_state::LockError::into_diagnostics)?;
+        Some(info.id)
+    } else {
+        None
+    };
+    match read_state(session).await {
+        Ok((view, said)) => Ok((Held { view, lock }, said)),
+        Err(mut d) => {
+            if let Some(id) = lock
+                && let Err(more) = session.store.unlock(&id).await
+            {
+                d.append(more);
+            }
+            Err(d)
+        }
+    }
+}
+
+fn same_cloud(of_state: Option<&str>, of_run: Option<&str>, name: &str) -> Result<(), Diagnostics> {
+    let detail = match (of_state, of_run) {
+        (None, None) => return Ok(()),
+        (Some(a), Some(b)) if a == b => return Ok(()),
+        (Some(_), None) => {
+            "it belongs to a mock cloud, but this run is for the real one. Add -mock, or use another state."
+        }
+        (None, Some(_)) => "it belongs to the real cloud, but this run is for a mock one. Leave -mock out, or use another state.",
+        (Some(_), Some(_)) => "it belongs to another mock cloud than the one in use. Use that cloud (-mock=URL), or empty the state with `formwork mock reset`.",
+    };
+    Err(Diagnostic::error("State of another cloud", format!("The state {name} cannot be used here: {detail}")).into())
+}
+
+/// Writes a new version of the state, if it has changed, and gives the view of it.
+///
+/// # Errors
+/// Why it could not be written. The old one is then still there, and so is the journal.
+pub(crate) async fn write(
+    session: &Session,
+    held: &mut Held,
+    lineage: &str,
+    state: State,
+) -> Result<(), Diagnostics> {
+    let version = session.settings.level.version.to_string();
+    let next = match &held.view.snapshot {
+        Some(s) => {
+            let mut other = s.other.clone();
+            set_cloud(&mut other, session.cloud.as_deref());
+            s.successor(state.clone(), other, &version)
+        }
+        None if state.is_empty() => None,
+        None => {
+            let mut snapshot = Snapshot::new(lineage, &version);
+            snapshot.serial = 1;
+            snapshot.state = state.clone();
+            snapshot.set_cloud(session.cloud.as_deref());
+            Some(snapshot)
+        }
+    };
+    held.view.state = state;
+    held.view.folded = false;
+    let Some(snapshot) = next else { return Ok(()) };
+    let bytes = v4::write(&snapshot);
+    session.store.write_snapshot(&bytes).await?;
+    held.view.hash = Some(SnapshotHash::of(&bytes));
+    held.view.snapshot = Some(snapshot);
+    Ok(())
+}
+
+fn set_cloud(other: &mut OtherKeys, cloud: Option<&str>) {
+    match cloud {
+        Some(id) => other.set(formwork_state::CLOUD_KEY, formwork_state::RawJson::text(id)),
+        None => other.remove(formwork_state::CLOUD_KEY),
+    }
+}
+
+/// Begins a journal on the state as it lies in the store now.
+///
+/// # Errors
+/// Why it could not be written, or that the pending operations contradict the state.
+pub(crate) async fn begin_journal(
+    session: &Session,
+    held: &Held,
+    lineage: &str,
+    pending: &[PendingOperation],
+) -> Result<Recorder, Diagnostics> {
+    let head = Head {
+        lineage: lineage.to_owned(),
+        serial: held.view.snapshot.as_ref().map_or(0, |s| s.serial),
+        snapshot: held.view.hash.clone(),
+        cloud: session.cloud.clone(),
+        next: held.view.next,
+    };
+    let (recorder, bytes) = Recorder::begin(&head, held.view.state.clone(), pending).map_err(|e| {
+        Diagnostics::from(Diagnostic::error(
+            "Journal contradicts the state",
+            format!("The operations left open by a former run cannot be carried on: {e}."),
+        ))
+    })?;
+    session.store.replace_journal(bytes).await?;
+    Ok(recorder)
+}
+
+/// Ends the journal: empty if nothing is open, else holding what is.
+///
+/// # Errors
+/// Why it could not be written.
+pub(crate) async fn end_journal(session: &Session, held: &Held, lineage: &str, pending: &[PendingOperation]) -> Result<(), Diagnostics> {
+    if pending.is_empty() {
+        session.store.replace_journal(Vec::new()).await
+    } else {
+        begin_journal(session, held, lineage, pending).await.map(drop)
+    }
+}
+
+/// Hash of the state that a plan was made against, for comparison.
+pub(crate) fn hash_text(view: &StateView) -> String {
+    view.hash.as_ref().map(|h| format!("{h}")).unwrap_or_default()
+}
+
+pub(crate) type Shared<T> = Arc<T>;

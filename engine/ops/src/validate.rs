@@ -1,0 +1,57 @@
+//! Validating a configuration: no state, no credentials, no world.
+
+use crate::load::{Evaluation, disk, load};
+use crate::session::Session;
+use formwork_diagnostics::{Diagnostics, SourceMap};
+use formwork_evaluation::Objects;
+use formwork_provider::Providers;
+use formwork_values::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What validation has to say.
+pub struct Validated {
+    /// Everything there is to say; valid if there is no error.
+    pub diagnostics: Diagnostics,
+    /// The files it points into.
+    pub sources: SourceMap,
+}
+
+/// Checks the configuration of the working directory.
+pub async fn validate(session: &Session) -> Validated {
+    let (loaded, mut diagnostics) = load(session);
+    if diagnostics.has_errors() {
+        return Validated { diagnostics, sources: loaded.sources };
+    }
+    // A provider that is not there is said by validation, as a warning, once.
+    let wanted = loaded.configuration.required_providers().into_keys();
+    let level = session.settings.level.version.to_string();
+    let (providers, problems) = Providers::launch(session.factory.clone(), &level, wanted).await;
+    let providers = Arc::new(providers);
+    let _ = problems;
+    let variables: BTreeMap<Arc<str>, Value> = loaded
+        .configuration
+        .root()
+        .map(|m| {
+            m.variables
+                .iter()
+                .map(|(name, v)| {
+                    let value = Value::unknown(v.constraint.ty.without_optional());
+                    (name.clone(), value.with_marks(&v.marks()))
+                })
+                .collect()
+        })
+        .unwrap_or_default();
+    let evaluation = Evaluation {
+        session,
+        configuration: &loaded.configuration,
+        providers: &providers,
+        files: disk(session),
+        plan_time: None,
+        applying: false,
+        validating: true,
+    };
+    let evaluator = evaluation.over(Objects::new(), variables);
+    diagnostics.append(formwork_planner::validate(&evaluator, &loaded.graph, &providers).await);
+    Validated { diagnostics, sources: loaded.sources }
+}
