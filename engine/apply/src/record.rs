@@ -5,7 +5,6 @@ use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_journal::{JournalEntry, Ledger, OperationId, Recorder};
 use formwork_provider::{NoteError, OperationLog};
 use formwork_state::{JournalStore, JournalSupport, State};
-use futures::FutureExt as _;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
@@ -66,13 +65,9 @@ impl Record {
         if self.store.journal_support() == JournalSupport::Unsupported {
             return Ok(());
         }
-        let mut append = self.store.append_journal(bytes);
-        // Polled once, it is queued.
-        if let Some(done) = (&mut append).now_or_never() {
-            return done;
-        }
+        let durable = self.store.append_journal(bytes);
         drop(recorder);
-        append.await
+        durable.await
     }
 
     /// Changes the state without an operation: outputs, results of checks.

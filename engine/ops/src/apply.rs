@@ -48,10 +48,12 @@ pub async fn apply(session: &Session, plan: Plan, held: Option<Held>) -> ApplyOu
         Some(held) => Ok(held),
         None => match refuse(session, &plan) {
             Some(d) => Err(d),
-            None => hold(session, "OperationTypeApply").await.map(|(held, said)| {
-                outcome.diagnostics.append(said);
-                held
-            }),
+            None => hold(session, "OperationTypeApply")
+                .await
+                .map(|(held, said)| {
+                    outcome.diagnostics.append(said);
+                    held
+                }),
         },
     };
     let mut held = match held {
@@ -74,7 +76,8 @@ pub async fn apply(session: &Session, plan: Plan, held: Option<Held>) -> ApplyOu
 
 /// Why a plan must not be applied here, as far as it tells itself.
 fn refuse(session: &Session, plan: &Plan) -> Option<Diagnostics> {
-    let error = |summary: &str, detail: String| Some(Diagnostics::from(Diagnostic::error(summary, detail)));
+    let error =
+        |summary: &str, detail: String| Some(Diagnostics::from(Diagnostic::error(summary, detail)));
     if plan.errored {
         return error(
             "Plan is not complete",
@@ -83,8 +86,12 @@ fn refuse(session: &Session, plan: &Plan) -> Option<Diagnostics> {
     }
     if plan.prior.cloud != session.cloud {
         let detail = match (&plan.prior.cloud, &session.cloud) {
-            (Some(_), None) => "The plan was made against a mock cloud, but this run is for the real one. Add -mock.",
-            (None, Some(_)) => "The plan was made against the real cloud, but this run is for a mock one. Leave -mock out.",
+            (Some(_), None) => {
+                "The plan was made against a mock cloud, but this run is for the real one. Add -mock."
+            }
+            (None, Some(_)) => {
+                "The plan was made against the real cloud, but this run is for a mock one. Leave -mock out."
+            }
             _ => "The plan was made against another mock cloud than the one in use.",
         };
         return error("Plan for another cloud", detail.to_owned());
@@ -100,7 +107,10 @@ fn refuse(session: &Session, plan: &Plan) -> Option<Diagnostics> {
     }
     let defects = verify(plan);
     if let Some(first) = defects.first() {
-        return error("Plan does not hold together", format!("Nothing was done by it: {}.", first.0));
+        return error(
+            "Plan does not hold together",
+            format!("Nothing was done by it: {}.", first.0),
+        );
     }
     None
 }
@@ -121,7 +131,12 @@ fn stale(plan: &Plan, held: &Held) -> Option<Diagnostic> {
     })
 }
 
-async fn run(session: &Session, plan: &Arc<Plan>, held: &mut Held, outcome: &mut ApplyOutcome) -> Result<(), Diagnostics> {
+async fn run(
+    session: &Session,
+    plan: &Arc<Plan>,
+    held: &mut Held,
+    outcome: &mut ApplyOutcome,
+) -> Result<(), Diagnostics> {
     if let Some(d) = stale(plan, held) {
         return Err(d.into());
     }
@@ -138,7 +153,10 @@ async fn run(session: &Session, plan: &Arc<Plan>, held: &mut Held, outcome: &mut
     }
     let providers = Arc::new(providers);
     let variables = variables(session, plan, &configuration)?;
-    let files = Arc::new(PlannedFiles { inner: disk(session), answers: plan.files.clone() });
+    let files = Arc::new(PlannedFiles {
+        inner: disk(session),
+        answers: plan.files.clone(),
+    });
     let evaluation = Evaluation {
         session,
         configuration: &configuration,
@@ -159,7 +177,7 @@ async fn run(session: &Session, plan: &Arc<Plan>, held: &mut Held, outcome: &mut
     let lineage = held.lineage(session);
     write(session, held, &lineage, refreshed).await?;
     let recorder = begin_journal(session, held, &lineage, &[]).await?;
-    let record = Arc::new(Record::new(recorder, Arc::new(JournalOf(session.clone()))));
+    let record = Arc::new(Record::new(recorder, session.store.clone()));
     let randomness = session.environment.randomness.clone();
     let input = ApplyInput {
         plan: plan.clone(),
@@ -175,7 +193,9 @@ async fn run(session: &Session, plan: &Arc<Plan>, held: &mut Held, outcome: &mut
         cancel: session.cancel.clone(),
         parallelism: session.settings.parallelism,
     };
-    session.events.emit(Event::Started(Phase::Apply, Some(plan.graph.nodes().len())));
+    session
+        .events
+        .emit(Event::Started(Phase::Apply, Some(plan.graph.nodes().len())));
     let (applied, said) = formwork_apply::apply(&input).await;
     drop(input);
     outcome.diagnostics.append(said);
@@ -225,14 +245,26 @@ async fn finish(
 }
 
 /// The configuration from the plan's own files.
-fn configuration(session: &Session, plan: &Plan, sources: &mut SourceMap) -> Result<Configuration, Diagnostics> {
+fn configuration(
+    session: &Session,
+    plan: &Plan,
+    sources: &mut SourceMap,
+) -> Result<Configuration, Diagnostics> {
     let mut reader = MemoryReader::new();
     for text in &plan.sources {
         reader.insert(&text.name, text.bytes.clone());
     }
-    let loading = Loading { reader: &reader, fetcher: &*session.fetcher, level: session.settings.level.clone() };
+    let loading = Loading {
+        reader: &reader,
+        fetcher: &*session.fetcher,
+        level: session.settings.level.clone(),
+    };
     let (configuration, said) = formwork_configuration::load(Path::new("."), &loading, sources);
-    if said.has_errors() { Err(said) } else { Ok(configuration) }
+    if said.has_errors() {
+        Err(said)
+    } else {
+        Ok(configuration)
+    }
 }
 
 /// The root variables of the plan; ephemeral ones are given again.
@@ -241,7 +273,9 @@ fn variables(
     plan: &Plan,
     configuration: &Configuration,
 ) -> Result<BTreeMap<Arc<str>, Value>, Diagnostics> {
-    let Some(root) = configuration.root() else { return Ok(BTreeMap::new()) };
+    let Some(root) = configuration.root() else {
+        return Ok(BTreeMap::new());
+    };
     let mut sources = SourceMap::new();
     let (given, said) = formwork_configuration::root_variables(root, &session.inputs, &mut sources);
     let mut missing = Diagnostics::new();
@@ -267,7 +301,11 @@ fn variables(
         }
     }
     let _ = said;
-    if missing.has_errors() { Err(missing) } else { Ok(values) }
+    if missing.has_errors() {
+        Err(missing)
+    } else {
+        Ok(values)
+    }
 }
 
 /// Results of checks in the form that state keeps.
@@ -296,7 +334,11 @@ fn check_results(checks: &[CheckResult]) -> Option<RawJson> {
                     object
                 })
                 .collect();
-            let objects = if objects.is_empty() { "null".to_owned() } else { format!("[{}]", objects.join(",")) };
+            let objects = if objects.is_empty() {
+                "null".to_owned()
+            } else {
+                format!("[{}]", objects.join(","))
+            };
             format!(
                 "{{\"object_kind\":{},\"config_addr\":{},\"status\":{},\"objects\":{objects}}}",
                 text(c.kind.word()),
@@ -306,34 +348,4 @@ fn check_results(checks: &[CheckResult]) -> Option<RawJson> {
         })
         .collect();
     RawJson::parse(&format!("[{}]", results.join(","))).ok()
-}
-
-/// The journal of a session's store.
-struct JournalOf(Session);
-
-#[async_trait::async_trait]
-impl formwork_state::JournalStore for JournalOf {
-    fn journal_support(&self) -> formwork_state::JournalSupport {
-        self.0.store.journal_support()
-    }
-
-    async fn read_journal(&self) -> Result<Vec<u8>, Diagnostics> {
-        self.0.store.read_journal().await
-    }
-
-    async fn lock_journal(&self) -> Result<(), formwork_state::LockError> {
-        self.0.store.lock_journal().await
-    }
-
-    async fn append_journal(&self, bytes: Vec<u8>) -> Result<(), Diagnostics> {
-        self.0.store.append_journal(bytes).await
-    }
-
-    async fn replace_journal(&self, bytes: Vec<u8>) -> Result<(), Diagnostics> {
-        self.0.store.replace_journal(bytes).await
-    }
-
-    async fn unlock_journal(&self) {
-        self.0.store.unlock_journal().await;
-    }
 }

@@ -21,7 +21,9 @@ pub struct Console {
 ///
 /// # Errors
 /// What is wrong with the configuration or the state, with the files that it points into.
-pub async fn console(session: &Session) -> Result<(Console, Diagnostics), (Diagnostics, SourceMap)> {
+pub async fn console(
+    session: &Session,
+) -> Result<(Console, Diagnostics), (Diagnostics, SourceMap)> {
     let (mut loaded, mut said) = load(session);
     if said.has_errors() {
         return Err((said, loaded.sources));
@@ -54,24 +56,41 @@ pub async fn console(session: &Session) -> Result<(Console, Diagnostics), (Diagn
         validating: false,
     };
     let evaluator = evaluation.over(objects, variables);
-    Ok((Console { loaded, evaluator, lines: 0 }, said))
+    Ok((
+        Console {
+            loaded,
+            evaluator,
+            lines: 0,
+        },
+        said,
+    ))
 }
 
 impl Console {
     /// Evaluates one expression.
     pub async fn evaluate(&mut self, text: &str) -> (Option<ConsoleResult>, Diagnostics) {
         self.lines += 1;
-        let file = self.loaded.sources.add(format!("<console-input:{}>", self.lines), text.as_bytes());
-        let (expression, mut said) = formwork_syntax::parse_expression(file, text.as_bytes(), &formwork_syntax::OffsetMap::PLAIN);
+        let file = self
+            .loaded
+            .sources
+            .add(format!("<console-input:{}>", self.lines), text.as_bytes());
+        let (expression, mut said) = formwork_syntax::parse_expression(
+            file,
+            text.as_bytes(),
+            &formwork_syntax::OffsetMap::PLAIN,
+        );
         if said.has_errors() {
             return (None, said);
         }
         let root = ModuleInstance::root();
-        let Some(module) = self.evaluator.module(&root).cloned() else { return (None, said) };
+        let Some(module) = self.evaluator.module(&root).cloned() else {
+            return (None, said);
+        };
         let functions = self.evaluator.functions(&module);
         loop {
             let scope = self.evaluator.scope(&root);
-            let (result, problems) = formwork_eval::evaluate_console(&expression, &scope, &functions);
+            let (result, problems) =
+                formwork_eval::evaluate_console(&expression, &scope, &functions);
             let mut pending = scope.take_pending();
             if pending.is_empty()
                 && let ConsoleResult::Value(_) = &result

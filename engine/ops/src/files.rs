@@ -20,12 +20,21 @@ pub(crate) struct RecordingReader {
 
 impl RecordingReader {
     pub fn new(inner: Arc<dyn SourceReader + Send + Sync>) -> Self {
-        Self { inner, read: Mutex::default() }
+        Self {
+            inner,
+            read: Mutex::default(),
+        }
     }
 
     /// Everything read, by path.
     pub fn texts(&self) -> Vec<SourceText> {
-        lock(&self.read).iter().map(|(name, bytes)| SourceText { name: name.clone(), bytes: bytes.clone() }).collect()
+        lock(&self.read)
+            .iter()
+            .map(|(name, bytes)| SourceText {
+                name: name.clone(),
+                bytes: bytes.clone(),
+            })
+            .collect()
     }
 }
 
@@ -49,7 +58,10 @@ pub(crate) struct RecordingFiles {
 
 impl RecordingFiles {
     pub fn new(inner: Arc<dyn Files>) -> Self {
-        Self { inner, read: Mutex::default() }
+        Self {
+            inner,
+            read: Mutex::default(),
+        }
     }
 
     /// Every answer given.
@@ -61,7 +73,9 @@ impl RecordingFiles {
 impl Files for RecordingFiles {
     fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
         let bytes = self.inner.read(path)?;
-        lock(&self.read).contents.insert(path.to_owned(), bytes.clone().into());
+        lock(&self.read)
+            .contents
+            .insert(path.to_owned(), bytes.clone().into());
         Ok(bytes)
     }
 
@@ -73,7 +87,10 @@ impl Files for RecordingFiles {
 
     fn list(&self, directory: &str) -> Result<Vec<DirectoryEntry>, FileError> {
         let entries = self.inner.list(directory)?;
-        let kept = entries.iter().map(|e| (e.name.clone(), e.directory, e.file)).collect();
+        let kept = entries
+            .iter()
+            .map(|e| (e.name.clone(), e.directory, e.file))
+            .collect();
         lock(&self.read).listings.insert(directory.to_owned(), kept);
         Ok(entries)
     }

@@ -19,7 +19,10 @@ impl ProviderFunctions for FunctionsOf {
     }
 
     fn names(&self, provider: &ProviderAddr) -> Vec<Arc<str>> {
-        self.0.schemas(provider).map(|s| s.function_names()).unwrap_or_default()
+        self.0
+            .schemas(provider)
+            .map(|s| s.function_names())
+            .unwrap_or_default()
     }
 
     async fn call(
@@ -29,9 +32,15 @@ impl ProviderFunctions for FunctionsOf {
         arguments: Vec<Value>,
     ) -> Result<(Value, Diagnostics), (Option<usize>, String)> {
         let Some(p) = self.0.unconfigured(provider) else {
-            return Err((None, format!("The provider {} is not there.", provider.for_display())));
+            return Err((
+                None,
+                format!("The provider {} is not there.", provider.for_display()),
+            ));
         };
-        let request = CallFunctionRequest { name: name.to_owned(), arguments };
+        let request = CallFunctionRequest {
+            name: name.to_owned(),
+            arguments,
+        };
         match p.call_function(request.clone()).await {
             Ok(value) => Ok((value, p.function_warnings(&request))),
             Err(failure) => Err((failure.argument, failure.text)),

@@ -39,7 +39,8 @@ pub fn load(session: &Session) -> (Loaded, Diagnostics) {
         fetcher: &*session.fetcher,
         level: session.settings.level.clone(),
     };
-    let (configuration, mut diagnostics) = formwork_configuration::load(Path::new("."), &loading, &mut sources);
+    let (configuration, mut diagnostics) =
+        formwork_configuration::load(Path::new("."), &loading, &mut sources);
     let graph = if diagnostics.has_errors() {
         StaticGraph::default()
     } else {
@@ -58,7 +59,11 @@ impl Loaded {
     /// What the configuration holds that this version reads but does not act on, and a backend that
     /// is not served: errors for every command that would have to.
     pub fn unserved(&self, session: &Session) -> Diagnostics {
-        let mut diagnostics: Diagnostics = self.configuration.unserved().map(|u| u.diagnostic()).collect();
+        let mut diagnostics: Diagnostics = self
+            .configuration
+            .unserved()
+            .map(|u| u.diagnostic())
+            .collect();
         for (path, module) in self.configuration.modules() {
             for block in module.resources.values() {
                 for p in &block.provisioners {
@@ -121,7 +126,9 @@ impl Loaded {
 
     /// The values of root variables, marked; all that is missing or unsuitable is said.
     pub fn variables(&mut self, session: &Session) -> (BTreeMap<Arc<str>, Value>, Diagnostics) {
-        let Some(root) = self.configuration.root().cloned() else { return (BTreeMap::new(), Diagnostics::new()) };
+        let Some(root) = self.configuration.root().cloned() else {
+            return (BTreeMap::new(), Diagnostics::new());
+        };
         let (all, mut diagnostics) = root_variables(&root, &session.inputs, &mut self.sources);
         for name in &all.missing {
             if let Some(v) = root.variables.get(name) {
@@ -132,7 +139,11 @@ impl Loaded {
             .values
             .into_iter()
             .map(|(name, value)| {
-                let marks = root.variables.get(&name).map(|v| v.marks()).unwrap_or_default();
+                let marks = root
+                    .variables
+                    .get(&name)
+                    .map(|v| v.marks())
+                    .unwrap_or_default();
                 (name, value.with_marks(&marks))
             })
             .collect();
@@ -141,18 +152,31 @@ impl Loaded {
 
     /// The names of root variables for which no value is given.
     pub fn missing_variables(&mut self, session: &Session) -> Vec<Arc<str>> {
-        let Some(root) = self.configuration.root().cloned() else { return Vec::new() };
-        root_variables(&root, &session.inputs, &mut self.sources).0.missing
+        let Some(root) = self.configuration.root().cloned() else {
+            return Vec::new();
+        };
+        root_variables(&root, &session.inputs, &mut self.sources)
+            .0
+            .missing
     }
 
     /// Launches the providers that the configuration and the state call for.
-    pub async fn launch(&self, session: &Session, state: Option<&State>) -> (Arc<Providers>, Diagnostics) {
-        let mut wanted: BTreeSet<ProviderAddr> = self.configuration.required_providers().into_keys().collect();
+    pub async fn launch(
+        &self,
+        session: &Session,
+        state: Option<&State>,
+    ) -> (Arc<Providers>, Diagnostics) {
+        let mut wanted: BTreeSet<ProviderAddr> = self
+            .configuration
+            .required_providers()
+            .into_keys()
+            .collect();
         for (_, resource) in state.into_iter().flat_map(State::resources) {
             wanted.insert(resource.provider.provider.clone());
         }
         let level = session.settings.level.version.to_string();
-        let (providers, diagnostics) = Providers::launch(session.factory.clone(), &level, wanted).await;
+        let (providers, diagnostics) =
+            Providers::launch(session.factory.clone(), &level, wanted).await;
         (Arc::new(providers), diagnostics)
     }
 }

@@ -10,9 +10,12 @@ use formwork_configuration::Moves;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_evaluation::Objects;
 use formwork_plan::{
-    Action, Event, ModuleFolder, Phase, Plan, PlanMode, PlannedProvider, PlannedVariable, Prior, verify,
+    Action, Event, ModuleFolder, Phase, Plan, PlanMode, PlannedProvider, PlannedVariable, Prior,
+    verify,
 };
-use formwork_planner::{PlanInput, RefreshOptions, Refreshed, configure_from_state, objects_of_state, refresh};
+use formwork_planner::{
+    PlanInput, RefreshOptions, configure_from_state, objects_of_state, refresh,
+};
 use formwork_provider::Providers;
 use formwork_state::{Snapshot, State, v4};
 use formwork_values::Value;
@@ -32,7 +35,11 @@ pub struct PlanOptions {
 
 impl Default for PlanOptions {
     fn default() -> Self {
-        Self { mode: PlanMode::Normal, refresh: true, replace: BTreeSet::new() }
+        Self {
+            mode: PlanMode::Normal,
+            refresh: true,
+            replace: BTreeSet::new(),
+        }
     }
 }
 
@@ -67,7 +74,13 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
             Some(p) => p,
             None => no_providers(session).await,
         };
-        PlanOutcome { plan: None, diagnostics, loaded, providers, held }
+        PlanOutcome {
+            plan: None,
+            diagnostics,
+            loaded,
+            providers,
+            held,
+        }
     };
     if diagnostics.has_errors() {
         return nothing(loaded, diagnostics, None, None).await;
@@ -112,13 +125,17 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
     let by_state = evaluation.over(known, variables.clone());
     configure_from_state(&by_state, &providers, &held.view.state).await;
     if !held.view.pending.is_empty() || held.view.folded {
-        session.events.emit(Event::Started(Phase::Settle, Some(held.view.pending.len())));
+        session
+            .events
+            .emit(Event::Started(Phase::Settle, Some(held.view.pending.len())));
         for operation in &held.view.pending {
             let config = &operation.begun.provider;
             if providers.configured(config).is_none()
                 && let Some(schemas) = providers.schemas(&config.provider)
             {
-                let (value, _) = by_state.provider_config(config, &schemas.provider_config().block).await;
+                let (value, _) = by_state
+                    .provider_config(config, &schemas.provider_config().block)
+                    .await;
                 if let Some(value) = value.filter(Value::is_wholly_known) {
                     let _ = providers.configure(config, value).await;
                 }
@@ -134,16 +151,27 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
 
     let (state, moved_from, said) = moved(&held.view.state, &moves, &loaded);
     diagnostics.append(said);
-    session.events.emit(Event::Started(Phase::Refresh, Some(state.instance_count())));
+    session
+        .events
+        .emit(Event::Started(Phase::Refresh, Some(state.instance_count())));
     let started = now;
-    let refresh_options = RefreshOptions { read: options.refresh, scope: None, events: &*session.events };
+    let refresh_options = RefreshOptions {
+        read: options.refresh,
+        scope: None,
+        events: &*session.events,
+    };
     let (mut refreshed, said) = refresh(&state, &providers, &refresh_options).await;
     refreshed.moved_from = moved_from;
     let failed = said.has_errors();
     diagnostics.append(said);
     session.events.emit(Event::Finished(
         Phase::Refresh,
-        session.environment.clock.now().duration_since(started).unwrap_or_default(),
+        session
+            .environment
+            .clock
+            .now()
+            .duration_since(started)
+            .unwrap_or_default(),
     ));
     if failed {
         return nothing(loaded, diagnostics, Some(providers), Some(held)).await;
@@ -167,7 +195,12 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
     let errored = diagnostics.has_errors();
     let lineage = held.lineage(session);
     let prior = Prior {
-        lineage: held.view.snapshot.as_ref().map(|s| s.lineage.clone()).unwrap_or_default(),
+        lineage: held
+            .view
+            .snapshot
+            .as_ref()
+            .map(|s| s.lineage.clone())
+            .unwrap_or_default(),
         serial: held.view.snapshot.as_ref().map_or(0, |s| s.serial),
         cloud: session.cloud.clone(),
         refreshed: snapshot_bytes(session, &lineage, &held, planned.state),
@@ -206,17 +239,29 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
             plan.errored = true;
             diagnostics.push(Diagnostic::error(
                 "Plan does not hold together",
-                format!("This is a fault of Formwork, and nothing was done by it: {}.", defect.0),
+                format!(
+                    "This is a fault of Formwork, and nothing was done by it: {}.",
+                    defect.0
+                ),
             ));
         }
     }
     let state_changes = planned_state_changes(&plan, &held);
-    plan.applyable = !plan.errored && (plan.has_changes() || (options.mode == PlanMode::RefreshOnly && state_changes));
+    plan.applyable = !plan.errored
+        && (plan.has_changes() || (options.mode == PlanMode::RefreshOnly && state_changes));
     for change in plan.changes.iter().filter(|c| c.action != Action::NoOp) {
-        session.events.emit(Event::Planned(Box::new(change.clone())));
+        session
+            .events
+            .emit(Event::Planned(Box::new(change.clone())));
     }
     session.events.emit(Event::PlanSummary(plan.summary()));
-    PlanOutcome { plan: Some(plan), diagnostics, loaded, providers, held: Some(held) }
+    PlanOutcome {
+        plan: Some(plan),
+        diagnostics,
+        loaded,
+        providers,
+        held: Some(held),
+    }
 }
 
 async fn no_providers(session: &Session) -> Arc<Providers> {
@@ -233,7 +278,11 @@ fn moved(
     state: &State,
     moves: &Moves,
     loaded: &Loaded,
-) -> (State, BTreeMap<AbsResourceInstance, AbsResourceInstance>, Diagnostics) {
+) -> (
+    State,
+    BTreeMap<AbsResourceInstance, AbsResourceInstance>,
+    Diagnostics,
+) {
     let addresses: BTreeSet<AbsResourceInstance> = state.instances().map(|(a, _)| a).collect();
     let results = moves.apply(&loaded.configuration, &addresses);
     let mut said = Diagnostics::new();
@@ -278,17 +327,29 @@ fn folders(loaded: &Loaded) -> Vec<ModuleFolder> {
     loaded
         .configuration
         .modules()
-        .map(|(path, m)| ModuleFolder { module: path.clone(), folder: m.directory.to_string_lossy().into_owned() })
+        .map(|(path, m)| ModuleFolder {
+            module: path.clone(),
+            folder: m.directory.to_string_lossy().into_owned(),
+        })
         .collect()
 }
 
-fn planned_variables(loaded: &Loaded, variables: BTreeMap<Arc<str>, Value>) -> BTreeMap<String, PlannedVariable> {
+fn planned_variables(
+    loaded: &Loaded,
+    variables: BTreeMap<Arc<str>, Value>,
+) -> BTreeMap<String, PlannedVariable> {
     let root = loaded.configuration.root();
     variables
         .into_iter()
         .map(|(name, value)| {
-            let ephemeral = root.and_then(|m| m.variables.get(&name)).is_some_and(|v| v.ephemeral);
-            let value = if ephemeral { PlannedVariable::Ephemeral } else { PlannedVariable::Value(value) };
+            let ephemeral = root
+                .and_then(|m| m.variables.get(&name))
+                .is_some_and(|v| v.ephemeral);
+            let value = if ephemeral {
+                PlannedVariable::Ephemeral
+            } else {
+                PlannedVariable::Value(value)
+            };
             (name.to_string(), value)
         })
         .collect()
@@ -301,7 +362,11 @@ fn planned_providers(loaded: &Loaded, providers: &Providers) -> Vec<PlannedProvi
         for block in module.resources.values() {
             let config = loaded.configuration.provider_of(path, block).config;
             let version = versions.get(&config.provider).cloned().unwrap_or_default();
-            found.entry(config.clone()).or_insert(PlannedProvider { config, version, schema_hash: String::new() });
+            found.entry(config.clone()).or_insert(PlannedProvider {
+                config,
+                version,
+                schema_hash: String::new(),
+            });
         }
     }
     found.into_values().collect()

@@ -19,7 +19,11 @@ use std::time::Duration;
 
 /// Settles everything that is open. Afterwards the state is folded, and written if it is locked; what
 /// could not be settled is an error for each.
-pub(crate) async fn settle(session: &Session, held: &mut Held, providers: &Providers) -> Diagnostics {
+pub(crate) async fn settle(
+    session: &Session,
+    held: &mut Held,
+    providers: &Providers,
+) -> Diagnostics {
     let mut said = Diagnostics::new();
     if held.view.pending.is_empty() && !held.view.folded {
         return said;
@@ -47,11 +51,18 @@ pub(crate) async fn settle(session: &Session, held: &mut Held, providers: &Provi
             Ok((resolution, words, problems)) => {
                 said.append(problems);
                 if let Err(e) = recorder.record(&JournalEntry::Settled { id, resolution }) {
-                    said.push(Diagnostic::error("Journal refuses an entry", format!("This is a fault of Formwork: {e}.")));
+                    said.push(Diagnostic::error(
+                        "Journal refuses an entry",
+                        format!("This is a fault of Formwork: {e}."),
+                    ));
                     open.push(operation);
                     continue;
                 }
-                let hook = Hook { address: operation.begun.address.clone(), action: action_of(operation.begun.action), id: None };
+                let hook = Hook {
+                    address: operation.begun.address.clone(),
+                    action: action_of(operation.begun.action),
+                    id: None,
+                };
                 session.events.emit(Event::Settled(hook, words));
             }
             Err(d) => {
@@ -104,39 +115,67 @@ async fn settle_one(
     let address = &begun.address;
     if operation.notes.is_empty() && begun.found.is_none() {
         // Without a note no request was sent.
-        return Ok((Resolution::NotDone, "it was never begun".to_owned(), Diagnostics::new()));
+        return Ok((
+            Resolution::NotDone,
+            "it was never begun".to_owned(),
+            Diagnostics::new(),
+        ));
     }
-    let (Some(schema), Some(p)) =
-        (providers.schema_of(&begun.provider.provider, &address.resource), providers.configured(&begun.provider))
-    else {
-        return Err(open_operation(operation, "its provider could not be configured by what is known now").into());
+    let (Some(schema), Some(p)) = (
+        providers.schema_of(&begun.provider.provider, &address.resource),
+        providers.configured(&begun.provider),
+    ) else {
+        return Err(open_operation(
+            operation,
+            "its provider could not be configured by what is known now",
+        )
+        .into());
     };
     let ty = schema.ty();
     let null = Value::null(ty.clone());
     let prior = match &begun.prior {
         None => null.clone(),
-        Some(object) => decode_managed(providers, &begun.provider, address, object).await?.0.value.unmark_deep().0,
+        Some(object) => {
+            decode_managed(providers, &begun.provider, address, object)
+                .await?
+                .0
+                .value
+                .unmark_deep()
+                .0
+        }
     };
     let planned = match &begun.planned {
         None => null.clone(),
         Some(bytes) => from_msgpack(bytes, &ty).map_err(|_| {
-            Diagnostics::from(open_operation(operation, "what was planned for it was written by another version of the provider"))
+            Diagnostics::from(open_operation(
+                operation,
+                "what was planned for it was written by another version of the provider",
+            ))
         })?,
     };
     let request = provider::PendingOperation {
         kind: address.resource.kind.to_string(),
         prior,
         planned,
-        planned_private: begun.planned_private.clone().unwrap_or_else(|| Bytes::from([])),
+        planned_private: begun
+            .planned_private
+            .clone()
+            .unwrap_or_else(|| Bytes::from([])),
         notes: operation.notes.clone(),
     };
     let mut waited = Duration::ZERO;
     loop {
         if session.cancel.is_cancelled() {
-            return Err(open_operation(operation, "it still runs, and this run was interrupted").into());
+            return Err(
+                open_operation(operation, "it still runs, and this run was interrupted").into(),
+            );
         }
         match p.settle_operation(request.clone()).await {
-            Settlement::Done { object, private, reported } => {
+            Settlement::Done {
+                object,
+                private,
+                reported,
+            } => {
                 let problems = Reported::placed(reported, address, None);
                 let tainted = problems.has_errors() && begun.action == OperationAction::Create;
                 // What went wrong in a former run is told, but it is no mistake of this one.
@@ -150,15 +189,29 @@ async fn settle_one(
                 if object.is_null() {
                     return Ok((Resolution::Done(None), "it is gone".to_owned(), problems));
                 }
-                let object = stored(begun, &object, private, &schema, tainted)
-                    .ok_or_else(|| Diagnostics::from(open_operation(operation, "the provider found something that is not of its schema's type")))?;
-                return Ok((Resolution::Done(Some(Arc::new(object))), "it was done".to_owned(), problems));
+                let object =
+                    stored(begun, &object, private, &schema, tainted).ok_or_else(|| {
+                        Diagnostics::from(open_operation(
+                            operation,
+                            "the provider found something that is not of its schema's type",
+                        ))
+                    })?;
+                return Ok((
+                    Resolution::Done(Some(Arc::new(object))),
+                    "it was done".to_owned(),
+                    problems,
+                ));
             }
             Settlement::NotDone => {
-                return Ok((Resolution::NotDone, "it was not done".to_owned(), Diagnostics::new()));
+                return Ok((
+                    Resolution::NotDone,
+                    "it was not done".to_owned(),
+                    Diagnostics::new(),
+                ));
             }
             Settlement::StillRunning => {
-                let pause = (waited / 10).clamp(Duration::from_millis(200), Duration::from_secs(10));
+                let pause =
+                    (waited / 10).clamp(Duration::from_millis(200), Duration::from_secs(10));
                 session.sleeper.sleep(pause).await;
                 waited += pause;
             }
@@ -177,7 +230,12 @@ fn stored(
     if object.type_of() != schema.ty() || !object.is_wholly_known() {
         return None;
     }
-    let marks: PathMarks = begun.sensitive.paths().iter().map(|p| (p.clone(), Marks::SENSITIVE)).collect();
+    let marks: PathMarks = begun
+        .sensitive
+        .paths()
+        .iter()
+        .map(|p| (p.clone(), Marks::SENSITIVE))
+        .collect();
     let value = marked(&schema.block, object, &marks);
     let mut made = ResourceInstanceObject::from_value(schema.version, &value, &schema.ty()).ok()?;
     made.private = (!private.is_empty()).then_some(private);

@@ -2,7 +2,9 @@
 
 use crate::session::Session;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_journal::{Head, OperationId, PendingOperation, Recorder, SnapshotHash, decode, replay};
+use formwork_journal::{
+    Head, OperationId, PendingOperation, Recorder, SnapshotHash, decode, replay,
+};
 use formwork_state::{LockInfo, OtherKeys, Snapshot, State, lock_within, timestamp, v4};
 use std::sync::Arc;
 
@@ -73,13 +75,23 @@ pub async fn read_state(session: &Session) -> Result<(StateView, Diagnostics), D
             snapshot
         }
     };
-    let hash = bytes.as_deref().filter(|_| snapshot.is_some()).map(SnapshotHash::of);
+    let hash = bytes
+        .as_deref()
+        .filter(|_| snapshot.is_some())
+        .map(SnapshotHash::of);
     if let Some(s) = &snapshot {
         same_cloud(s.cloud().as_deref(), session.cloud.as_deref(), &name)?;
     }
     let journal_bytes = store.read_journal().await?;
-    let journal = if journal_bytes.is_empty() { None } else { decode(&journal_bytes, &format!("{name}.journal"))? };
-    let before = snapshot.as_ref().map(|s| s.state.clone()).unwrap_or_default();
+    let journal = if journal_bytes.is_empty() {
+        None
+    } else {
+        decode(&journal_bytes, &format!("{name}.journal"))?
+    };
+    let before = snapshot
+        .as_ref()
+        .map(|s| s.state.clone())
+        .unwrap_or_default();
     let replayed = replay(snapshot.as_ref().zip(hash.clone()), journal.as_ref())?;
     let folded = replayed.state != before;
     let view = StateView {
@@ -97,7 +109,10 @@ pub async fn read_state(session: &Session) -> Result<(StateView, Diagnostics), D
 ///
 /// # Errors
 /// That somebody else holds it, or why it cannot be read; it is not locked then.
-pub(crate) async fn hold(session: &Session, operation: &str) -> Result<(Held, Diagnostics), Diagnostics> {
+pub(crate) async fn hold(
+    session: &Session,
+    operation: &str,
+) -> Result<(Held, Diagnostics), Diagnostics> {
     let lock = if session.settings.lock {
         let environment = &session.environment;
         let info = LockInfo {
@@ -109,9 +124,14 @@ pub(crate) async fn hold(session: &Session, operation: &str) -> Result<(Held, Di
             created: timestamp(environment.clock.now()),
             path: session.store.describe(),
         };
-        lock_within(&*session.store, &info, session.settings.lock_timeout, &*session.sleeper)
-            .await
-            .map_err(formwork_state::LockError::into_diagnostics)?;
+        lock_within(
+            &*session.store,
+            &info,
+            session.settings.lock_timeout,
+            &*session.sleeper,
+        )
+        .await
+        .map_err(formwork_state::LockError::into_diagnostics)?;
         Some(info.id)
     } else {
         None
@@ -136,10 +156,18 @@ fn same_cloud(of_state: Option<&str>, of_run: Option<&str>, name: &str) -> Resul
         (Some(_), None) => {
             "it belongs to a mock cloud, but this run is for the real one. Add -mock, or use another state."
         }
-        (None, Some(_)) => "it belongs to the real cloud, but this run is for a mock one. Leave -mock out, or use another state.",
-        (Some(_), Some(_)) => "it belongs to another mock cloud than the one in use. Use that cloud (-mock=URL), or empty the state with `formwork mock reset`.",
+        (None, Some(_)) => {
+            "it belongs to the real cloud, but this run is for a mock one. Leave -mock out, or use another state."
+        }
+        (Some(_), Some(_)) => {
+            "it belongs to another mock cloud than the one in use. Use that cloud (-mock=URL), or empty the state with `formwork mock reset`."
+        }
     };
-    Err(Diagnostic::error("State of another cloud", format!("The state {name} cannot be used here: {detail}")).into())
+    Err(Diagnostic::error(
+        "State of another cloud",
+        format!("The state {name} cannot be used here: {detail}"),
+    )
+    .into())
 }
 
 /// Writes a new version of the state, if it has changed, and gives the view of it.
@@ -202,12 +230,13 @@ pub(crate) async fn begin_journal(
         cloud: session.cloud.clone(),
         next: held.view.next,
     };
-    let (recorder, bytes) = Recorder::begin(&head, held.view.state.clone(), pending).map_err(|e| {
-        Diagnostics::from(Diagnostic::error(
-            "Journal contradicts the state",
-            format!("The operations left open by a former run cannot be carried on: {e}."),
-        ))
-    })?;
+    let (recorder, bytes) =
+        Recorder::begin(&head, held.view.state.clone(), pending).map_err(|e| {
+            Diagnostics::from(Diagnostic::error(
+                "Journal contradicts the state",
+                format!("The operations left open by a former run cannot be carried on: {e}."),
+            ))
+        })?;
     session.store.replace_journal(bytes).await?;
     Ok(recorder)
 }
@@ -216,17 +245,27 @@ pub(crate) async fn begin_journal(
 ///
 /// # Errors
 /// Why it could not be written.
-pub(crate) async fn end_journal(session: &Session, held: &Held, lineage: &str, pending: &[PendingOperation]) -> Result<(), Diagnostics> {
+pub(crate) async fn end_journal(
+    session: &Session,
+    held: &Held,
+    lineage: &str,
+    pending: &[PendingOperation],
+) -> Result<(), Diagnostics> {
     if pending.is_empty() {
         session.store.replace_journal(Vec::new()).await
     } else {
-        begin_journal(session, held, lineage, pending).await.map(drop)
+        begin_journal(session, held, lineage, pending)
+            .await
+            .map(drop)
     }
 }
 
 /// Hash of the state that a plan was made against, for comparison.
 pub(crate) fn hash_text(view: &StateView) -> String {
-    view.hash.as_ref().map(|h| format!("{h}")).unwrap_or_default()
+    view.hash
+        .as_ref()
+        .map(|h| format!("{h}"))
+        .unwrap_or_default()
 }
 
 pub(crate) type Shared<T> = Arc<T>;

@@ -21,7 +21,10 @@ pub struct Validated {
 pub async fn validate(session: &Session) -> Validated {
     let (loaded, mut diagnostics) = load(session);
     if diagnostics.has_errors() {
-        return Validated { diagnostics, sources: loaded.sources };
+        return Validated {
+            diagnostics,
+            sources: loaded.sources,
+        };
     }
     // A provider that is not there is said by validation, as a warning, once.
     let wanted = loaded.configuration.required_providers().into_keys();
@@ -53,5 +56,8 @@ pub async fn validate(session: &Session) -> Validated {
     };
     let evaluator = evaluation.over(Objects::new(), variables);
     diagnostics.append(formwork_planner::validate(&evaluator, &loaded.graph, &providers).await);
-    Validated { diagnostics, sources: loaded.sources }
+    Validated {
+        diagnostics,
+        sources: loaded.sources,
+    }
 }
