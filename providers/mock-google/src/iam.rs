@@ -65,6 +65,18 @@ pub(crate) fn visible(object: &Object, tx: &Transaction) -> bool {
     tx.now >= made + tx.scenario.eventual.service_account_ms
 }
 
+/// Whether an email is of a project of this world, and no account of that name can be seen.
+pub(crate) fn known_missing(email: &str, tx: &Transaction) -> bool {
+    let project = email
+        .split_once('@')
+        .and_then(|(_, domain)| domain.strip_suffix(".iam.gserviceaccount.com"))
+        .unwrap_or_default();
+    tx.scenario.project(project).is_some()
+        && !tx
+            .get(&format!("iam/projects/{project}/serviceAccounts/{email}"))
+            .is_some_and(|account| visible(account, tx))
+}
+
 /// The account of a path, by email or by unique id, of this project or (`-`) of any.
 fn found<'a>(request: &Request, tx: &Transaction<'a>) -> Result<(String, &'a Object), ApiError> {
     let parts: Vec<&str> = request.path.split('/').collect();

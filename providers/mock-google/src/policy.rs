@@ -194,17 +194,7 @@ fn check_member(field: &str, member: &str, tx: &Transaction) -> Result<(), ApiEr
     let Some(email) = member.strip_prefix("serviceAccount:") else {
         return Ok(());
     };
-    let Some((_, domain)) = email.split_once('@') else {
-        return Ok(());
-    };
-    let Some(project) = domain.strip_suffix(".iam.gserviceaccount.com") else {
-        return Ok(());
-    };
-    if tx.scenario.project(project).is_some()
-        && !tx
-            .get(&format!("iam/projects/{project}/serviceAccounts/{email}"))
-            .is_some_and(|account| crate::iam::visible(account, tx))
-    {
+    if crate::iam::known_missing(email, tx) {
         return Err(ApiError::bad(format!(
             "Service account {email} does not exist."
         )));

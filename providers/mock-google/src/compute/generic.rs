@@ -120,6 +120,8 @@ pub(crate) fn insert(request: &Request, tx: &mut Transaction) -> Result<Answer, 
         error: None,
         key,
     };
+    // tags and the like for the request itself, kept by nobody
+    making.body.remove("params");
     without_nothing(&mut making.body);
     settle(making.collection, &mut making.body, &making.place, tx)?;
     if let Some(Value::Object(labels)) = making.body.get("labels") {
@@ -489,6 +491,10 @@ pub(crate) fn delete(request: &Request, tx: &mut Transaction) -> Result<Answer, 
         }],
         error: None,
     };
+    // a second deletion while one is at work is another way to the same end
+    if request.collection() == "instances" {
+        begin.success.extend(machine::goes_along(object));
+    }
     if !object.is(Work::Deleting) {
         if request.collection() == "instances" || request.collection() == "reservations" {
             own_refusal(&key, object, tx)?;
@@ -517,7 +523,6 @@ pub(crate) fn delete(request: &Request, tx: &mut Transaction) -> Result<Answer, 
             }
         }
         if request.collection() == "instances" {
-            begin.success.extend(machine::goes_along(object));
             let status = |text: Option<&str>| crate::catalogue::object(json!({ "status": text }));
             tx.set(&key, status(Some("STOPPING")));
             begin.failure.push(Change::Set {
@@ -722,7 +727,7 @@ fn revise(
     tx: &mut Transaction,
 ) -> Result<(), ApiError> {
     match collection {
-        "networks" => network::revise(object, body, tx),
+        "networks" => network::revise(key, object, body, tx),
         "subnetworks" => subnetwork::revise(key, object, body, tx),
         "firewalls" => firewall::revise(object, body),
         "routers" => router::revise(body),

@@ -45,6 +45,7 @@ pub(crate) fn prepare(
     attached::prepare(making, &name, &machine, tx)?;
     nic::prepare(making, &machine, tx)?;
     fill(making, &machine, tx);
+    accounts_exist(&making.body, tx)?;
     if let Seat::Reserved { reservation, block } = &seat {
         making.uses(&format!("reservation/{reservation}"), 1);
         if let Some(block) = block {
@@ -472,6 +473,22 @@ fn specific(
         );
     }
     Ok(Seat::Reserved { reservation, block })
+}
+
+/// Refuses a service account of a project of this world that is not there (yet).
+fn accounts_exist(body: &Body, tx: &Transaction) -> Result<(), ApiError> {
+    for account in crate::usage::list(body.get("serviceAccounts")) {
+        let email = account
+            .get("email")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        if crate::iam::known_missing(email, tx) {
+            return Err(ApiError::bad(format!(
+                "The user does not have access to service account '{email}'. Or it does not exist."
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// What every instance has.

@@ -212,11 +212,30 @@ fn fill_ipv6(body: &mut Body, tx: &mut Transaction) {
 }
 
 pub(crate) fn revise(
+    key: &str,
     object: &Object,
     body: &mut Body,
     tx: &mut Transaction,
 ) -> Result<(), ApiError> {
     check_mtu(body)?;
+    if object.body.get("mtu") != body.get("mtu") {
+        if let Some(profile) = profile_named(&object.body, tx) {
+            return Err(ApiError::invalid(
+                "resource.mtu",
+                &body.get("mtu").map_or(String::new(), Value::to_string),
+                format!("A network of this profile has an MTU of {}.", profile.mtu),
+            ));
+        }
+        let running = tx.store.users(key).find(|(_, user)| {
+            user.collection == "compute.instances" && user.text("status") != Some("TERMINATED")
+        });
+        if let Some((user, _)) = running {
+            return Err(ApiError::failed_precondition(format!(
+                "The MTU of a network cannot change while machines in it run: '{}'.",
+                path(user)
+            )));
+        }
+    }
     fill_routing(body);
     fill_ipv6(body, tx);
     only(

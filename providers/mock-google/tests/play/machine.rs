@@ -596,3 +596,78 @@ async fn templates_policies_and_reservations_live() {
         .await;
     assert_eq!(blocks["items"].as_array().unwrap().len(), 2);
 }
+
+#[tokio::test]
+async fn what_hangs_together_holds_together() {
+    let world = World::with(json!({"operations": {"latency_ms": [1000, 1000]}})).await;
+    let networks = format!("{PROJECT}/global/networks");
+    world
+        .post(
+            &networks,
+            json!({"name": "n", "autoCreateSubnetworks": false}),
+        )
+        .await;
+    world.pass(2000);
+    let subnetworks = format!("{PROJECT}/regions/us-central1/subnetworks");
+    world
+        .post(
+            &subnetworks,
+            json!({"name": "s", "network": "n", "ipCidrRange": "10.0.0.0/24"}),
+        )
+        .await;
+    world.pass(2000);
+    let instances = format!("{ZONE}/instances");
+    let vm = |email: &str| {
+        json!({"name": "vm", "machineType": format!("{ZONE}/machineTypes/e2-medium"),
+               "networkInterfaces": [{"subnetwork": "s"}], "serviceAccounts": [{"email": email, "scopes": ["x"]}],
+               "disks": [{"autoDelete": true, "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-12"}}]})
+    };
+    let refusal = world
+        .refused(
+            "POST",
+            &instances,
+            vm("x@formwork-mock.iam.gserviceaccount.com"),
+        )
+        .await;
+    assert!(refusal.contains("does not exist"), "{refusal}");
+    world.post(&instances, vm("default")).await;
+    let path = format!("{instances}/vm");
+    assert_eq!(world.get(&path).await["status"], "PROVISIONING");
+    assert!(
+        world
+            .refused("POST", &format!("{path}/stop"), Value::Null)
+            .await
+            .starts_with("400 resourceNotReady")
+    );
+    world.pass(2000);
+    assert_eq!(
+        world.get(&path).await["serviceAccounts"][0]["email"],
+        "415104041262-compute@developer.gserviceaccount.com"
+    );
+    let refusal = world
+        .refused("PATCH", &format!("{networks}/n"), json!({"mtu": 8896}))
+        .await;
+    assert!(refusal.contains("while machines in it run"), "{refusal}");
+    // whoever deletes twice waits for the same end
+    let (_, first) = world.call("DELETE", &path, Value::Null).await;
+    world.pass(500);
+    assert_eq!(world.get(&path).await["status"], "STOPPING");
+    let (status, second) = world.call("DELETE", &path, Value::Null).await;
+    assert_eq!(status, 200);
+    world.pass(600);
+    assert_eq!(world.ends(&first).await, "done");
+    world.pass(600);
+    assert_eq!(world.ends(&second).await, "done");
+    for path in [path, format!("{ZONE}/disks/vm")] {
+        assert!(
+            world
+                .refused("GET", &path, Value::Null)
+                .await
+                .starts_with("404")
+        );
+    }
+    let (_, patched) = world
+        .call("PATCH", &format!("{networks}/n"), json!({"mtu": 8896}))
+        .await;
+    assert_eq!(patched["operationType"], "updateNetwork");
+}
