@@ -1,2 +1,50 @@
 //! `formwork`: the command.
-fn main() {}
+//!
+//! The composition root: the only crate that names concrete providers and state stores, and the only
+//! one that reads the process's environment, its clock and its terminal. Everything that is decided
+//! is decided below, in `ops`; how it looks is decided in `render`. A command here turns arguments and
+//! settings into values for an operation, and what comes back into text and an exit code.
+//!
+//! Order of reading: [`arguments`] (what was asked for), [`surroundings`] (where it runs),
+//! [`session`] (both, brought together), then the [`commands`].
+#![forbid(unsafe_code)]
+#![allow(dead_code)] // until all commands have come
+
+mod arguments;
+mod commands;
+mod log;
+mod session;
+mod surroundings;
+
+use arguments::{Parsed, parse};
+use session::{Session, exit};
+use std::process::ExitCode;
+use surroundings::Surroundings;
+
+fn main() -> ExitCode {
+    let surroundings = Surroundings::of_process();
+    ExitCode::from(run(surroundings))
+}
+
+fn run(surroundings: Surroundings) -> u8 {
+    let words = surroundings.arguments.clone();
+    let variables = surroundings.environment.variables.clone();
+    let parsed = parse(words, |name| variables.get(name).cloned());
+    let arguments = match parsed {
+        Ok(Parsed::Run(arguments)) => *arguments,
+        Ok(Parsed::Help(text)) => {
+            surroundings.streams.out(&text);
+            return exit::SUCCESS;
+        }
+        Ok(Parsed::NoCommand(text)) => {
+            surroundings.streams.out(&text);
+            return exit::NO_COMMAND;
+        }
+        Err(diagnostics) => return surroundings.refuse(&diagnostics),
+    };
+    let mut session = match Session::new(surroundings, &arguments) {
+        Ok(session) => session,
+        Err((surroundings, diagnostics)) => return surroundings.refuse(&diagnostics),
+    };
+    commands::run(&mut session, arguments.command)
+}

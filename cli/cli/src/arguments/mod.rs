@@ -1,0 +1,420 @@
+//! What was asked for: every command and flag, defined once.
+//!
+//! The definitions here are read three times: by clap, which checks values and fills the structures;
+//! by [`rewrite`], which brings Terraform's spelling (one dash or two, `-flag value`, `-flag=value`,
+//! `-flag` and `-flag=false` for switches) to the one that clap reads, and finds what it does not know
+//! before clap sees it, so that the answer is in our words; and by [`help`]. A flag that is added here is
+//! therefore parsed, suggested and explained.
+//!
+//! Order of precedence, lowest first: `TF_CLI_ARGS`, `TF_CLI_ARGS_<command>`, the command line. What
+//! comes later wins, but for `-var` and `-var-file`, which add up in their order.
+
+mod durations;
+mod help;
+mod inputs;
+mod rewrite;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use inputs::{Input, Inputs};
+pub use rewrite::{Parsed, parse};
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything on the command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "formwork",
+    disable_help_flag = true,
+    disable_version_flag = true,
+    disable_help_subcommand = true,
+    args_override_self = true,
+    about = "Plans and applies infrastructure written in Terraform's language."
+)]
+pub struct Arguments {
+    /// Flags that stand before the command.
+    #[command(flatten)]
+    pub before: Before,
+    /// Flags that any command takes.
+    #[command(flatten)]
+    pub anywhere: Anywhere,
+    /// The command.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags that stand before the command.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Before {
+    /// Go to this directory before anything else.
+    #[arg(long, value_name = "DIR")]
+    pub chdir: Option<PathBuf>,
+}
+
+/// Flags that any command takes.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Anywhere {
+    /// Use the mock Google Cloud of this directory, or the one at URL. Nothing real is touched: state
+    /// and cloud live in .formwork/mock.
+    #[arg(long, global = true, value_name = "URL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub mock: Option<String>,
+    /// Write no colours.
+    #[arg(long, global = true, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub no_color: bool,
+}
+
+/// A command.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Prepare the directory: fetch what must be fetched.
+    Init(Init),
+    /// Check whether the configuration is valid.
+    Validate(Validate),
+    /// Show what an apply would change.
+    Plan(Plan),
+    /// Make the world as the configuration says.
+    Apply(Apply),
+    /// Remove everything the configuration has made.
+    Destroy(Apply),
+    /// Show a state or a saved plan.
+    Show(Show),
+    /// Show the output values of the state.
+    Output(Output),
+    /// Look into the state, and settle what was left open.
+    #[command(subcommand)]
+    State(State),
+    /// Lay out configuration files.
+    Fmt(Fmt),
+    /// Evaluate expressions, one a line.
+    Console(Console),
+    /// Say which version this is.
+    Version(Version),
+    /// Serve a mock Google Cloud, or look into one.
+    #[command(subcommand)]
+    Mock(Mock),
+}
+
+/// Values for variables, and whether they may be asked for.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Variables {
+    /// Values and files of values, in the order given.
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// Ask for values of variables that have none, if there is a terminal.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", action = clap::ArgAction::Set)]
+    pub input: Option<bool>,
+}
+
+/// How the configuration is read.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Reading {
+    /// Refuse configurations whose required_version excludes us only because we are newer.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub strict_version: bool,
+    /// Show warnings of a kind together, without their places.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub compact_warnings: bool,
+}
+
+/// How the state is locked.
+#[derive(Args, Debug, Clone)]
+pub struct Locking {
+    /// Lock the state while it is used.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = true, action = clap::ArgAction::Set)]
+    pub lock: bool,
+    /// How long to wait for a lock that somebody else holds, such as 30s or 5m.
+    #[arg(long, value_name = "DURATION", default_value = "0s", value_parser = durations::duration)]
+    pub lock_timeout: Duration,
+}
+
+/// What planning takes.
+#[derive(Args, Debug, Clone)]
+pub struct Planning {
+    #[command(flatten)]
+    pub variables: Variables,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub locking: Locking,
+    /// Look at the world before planning.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = true, action = clap::ArgAction::Set)]
+    pub refresh: bool,
+    /// Plan to remove everything.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub destroy: bool,
+    /// How many objects are worked on at once.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = words::parallelism)]
+    pub parallelism: usize,
+    /// The file of the state.
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+}
+
+/// `init`.
+#[derive(Args, Debug)]
+pub struct Init {
+    #[command(flatten)]
+    pub variables: Variables,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub locking: Locking,
+    /// Set up the backend; false leaves it alone.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = true, action = clap::ArgAction::Set)]
+    pub backend: bool,
+    /// Choose newer versions than the locked ones.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub upgrade: bool,
+}
+
+/// `validate`.
+#[derive(Args, Debug)]
+pub struct Validate {
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Answer in JSON.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub json: bool,
+    /// Leave the files of tests alone. They are not read yet, so this changes nothing.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub no_tests: bool,
+}
+
+/// `plan`.
+#[derive(Args, Debug)]
+pub struct Plan {
+    #[command(flatten)]
+    pub planning: Planning,
+    /// Exit with 0 if nothing changes, 1 on errors, 2 if something changes.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub detailed_exitcode: bool,
+    /// Save the plan, for apply. The file may hold secrets.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `apply` and `destroy`.
+#[derive(Args, Debug)]
+pub struct Apply {
+    #[command(flatten)]
+    pub planning: Planning,
+    /// Do not ask for approval.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub auto_approve: bool,
+    /// Where the state that was there before is kept; "-" for nowhere.
+    #[arg(long, value_name = "FILE")]
+    pub backup: Option<PathBuf>,
+    /// A saved plan.
+    #[arg(value_name = "PLANFILE")]
+    pub plan: Option<PathBuf>,
+}
+
+/// `show`.
+#[derive(Args, Debug)]
+pub struct Show {
+    /// Answer in JSON.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub json: bool,
+    /// A saved plan or a state; the current state without.
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+}
+
+/// `output`.
+#[derive(Args, Debug)]
+pub struct Output {
+    /// Answer in JSON.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub json: bool,
+    /// Write the text of one output and nothing else.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub raw: bool,
+    /// The file of the state.
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// The output wanted; all without.
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+/// `state ...`.
+#[derive(Subcommand, Debug)]
+pub enum State {
+    /// List the addresses in the state.
+    List(StateList),
+    /// Show one object of the state.
+    Show(StateShow),
+    /// Write the state to standard output.
+    Pull(StatePull),
+    /// Say what became of an operation whose outcome nobody could find out.
+    Settle(StateSettle),
+}
+
+/// `state list`.
+#[derive(Args, Debug)]
+pub struct StateList {
+    /// The file of the state.
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Only objects whose id is this.
+    #[arg(long, value_name = "ID")]
+    pub id: Option<String>,
+    /// Only what lies at or below these addresses.
+    #[arg(value_name = "ADDRESS")]
+    pub addresses: Vec<String>,
+}
+
+/// `state show`.
+#[derive(Args, Debug)]
+pub struct StateShow {
+    /// The file of the state.
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// The object.
+    #[arg(value_name = "ADDRESS", required = true)]
+    pub address: String,
+}
+
+/// `state pull`.
+#[derive(Args, Debug)]
+pub struct StatePull {}
+
+/// `state settle`.
+#[derive(Args, Debug)]
+pub struct StateSettle {
+    #[command(flatten)]
+    pub locking: Locking,
+    /// The file of the state.
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// The object exists, and this is its id.
+    #[arg(long, value_name = "ID")]
+    pub id: Option<String>,
+    /// The object was not made.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub not_created: bool,
+    /// The object whose operation was left open.
+    #[arg(value_name = "ADDRESS", required = true)]
+    pub address: String,
+}
+
+/// `fmt`.
+#[derive(Args, Debug)]
+pub struct Fmt {
+    /// Write nothing; exit with 3 if a file is not laid out as it should be.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub check: bool,
+    /// Show what changes.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub diff: bool,
+    /// Go into directories below.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub recursive: bool,
+    /// Name the files that change.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = true, action = clap::ArgAction::Set)]
+    pub list: bool,
+    /// Write the files that change.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = true, action = clap::ArgAction::Set)]
+    pub write: bool,
+    /// Files and directories; "-" is standard input; this directory without.
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+}
+
+/// `console`.
+#[derive(Args, Debug)]
+pub struct Console {
+    #[command(flatten)]
+    pub variables: Variables,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// The file of the state.
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+}
+
+/// `version`.
+#[derive(Args, Debug)]
+pub struct Version {
+    /// Answer in JSON.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub json: bool,
+}
+
+/// `mock ...`.
+#[derive(Subcommand, Debug)]
+pub enum Mock {
+    /// Serve a mock cloud until it is stopped; its address is printed as one line of JSON.
+    Serve(MockServe),
+    /// Show every object of a mock cloud.
+    List(MockLook),
+    /// Show every request made to a mock cloud.
+    Log(MockLook),
+    /// Begin a mock cloud anew, and forget the state of what was made in it.
+    Reset(MockReset),
+}
+
+/// `mock serve`.
+#[derive(Args, Debug)]
+pub struct MockServe {
+    /// Where to listen, on the loopback interface.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub listen: String,
+    /// What the world is like; a file described in docs/formats/scenario.md.
+    #[arg(long, value_name = "FILE")]
+    pub scenario: Option<PathBuf>,
+    /// Keep the world in this directory; in memory without.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+/// `mock list` and `mock log`.
+#[derive(Args, Debug)]
+pub struct MockLook {
+    /// Answer in JSON.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub json: bool,
+    /// The directory of the world; .formwork/mock/cloud without.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+}
+
+/// `mock reset`.
+#[derive(Args, Debug)]
+pub struct MockReset {
+    /// The directory of the world; .formwork/mock/cloud without.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Do not ask.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub auto_approve: bool,
+}

@@ -1,0 +1,233 @@
+//! A command's surroundings and settings, brought together.
+
+use crate::arguments::Arguments;
+use crate::surroundings::{Streams, Surroundings, Terminal};
+use formwork_configuration::LanguageLevel;
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
+use formwork_environment::Environment;
+use formwork_render::{Style, compact_warnings, diagnostics_text};
+use std::path::PathBuf;
+
+/// What the process answers to who called it.
+pub mod exit {
+    /// Done.
+    pub const SUCCESS: u8 = 0;
+    /// Not done, and why was said.
+    pub const FAILURE: u8 = 1;
+    /// `-detailed-exitcode`: something would change.
+    pub const CHANGES: u8 = 2;
+    /// `fmt`: a file cannot be read or laid out.
+    pub const UNREADABLE: u8 = 2;
+    /// `fmt -check`: a file is not laid out as it should be.
+    pub const NOT_LAID_OUT: u8 = 3;
+    /// No command was named.
+    pub const NO_COMMAND: u8 = 127;
+}
+
+/// Which cloud is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CloudChoice {
+    /// The real one.
+    Real,
+    /// The mock of this directory.
+    Mock,
+    /// The mock at this address.
+    MockAt(String),
+}
+
+/// Everything a command knows before it begins.
+pub struct Session {
+    /// For operations.
+    pub environment: Environment,
+    /// Where text goes.
+    pub streams: Streams,
+    /// What people can see and answer.
+    pub terminal: Terminal,
+    /// How text on standard output looks.
+    pub style: Style,
+    /// How text on standard error looks.
+    pub error_style: Style,
+    /// The name by which the program was called.
+    pub called: String,
+    /// Whether questions may be asked, as the environment has it; `-input` may say otherwise.
+    pub may_ask: bool,
+    /// Whether a pipeline runs us: advice on what to run next is left out.
+    pub automation: bool,
+    /// Where working data of the directory live: `.terraform`.
+    pub data_directory: PathBuf,
+    /// The claim about the language, if the environment has another.
+    pub claim: Option<String>,
+    /// Which cloud.
+    pub cloud: CloudChoice,
+}
+
+impl Session {
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// The surroundings back, and which setting is wrong.
+    pub fn new(
+        mut surroundings: Surroundings,
+        arguments: &Arguments,
+    ) -> Result<Self, (Box<Surroundings>, Diagnostics)> {
+        if let Some(directory) = &arguments.before.chdir
+            && let Err(error) = surroundings.change_directory(directory)
+        {
+            let d = Diagnostic::error(
+                "Invalid -chdir option",
+                format!(
+                    "The directory {} cannot be gone to: {error}.",
+                    directory.display()
+                ),
+            );
+            return Err((Box::new(surroundings), d.into()));
+        }
+        let settings = read(&surroundings, arguments);
+        let (claim, cloud) = match settings {
+            Ok(settings) => settings,
+            Err(d) => return Err((Box::new(surroundings), d.into())),
+        };
+        let Surroundings {
+            called,
+            environment,
+            streams,
+            terminal,
+            ..
+        } = surroundings;
+        crate::log::start(&environment);
+        let plain = arguments.anywhere.no_color || environment.variable("NO_COLOR").is_some();
+        let style = |watched: bool| {
+            if watched && !plain {
+                Style::terminal(terminal.width)
+            } else {
+                Style::PLAIN
+            }
+        };
+        Ok(Self {
+            style: style(terminal.output),
+            error_style: style(terminal.error),
+            called,
+            may_ask: !matches!(environment.variable("TF_INPUT"), Some("0" | "false")),
+            automation: environment.variable("TF_IN_AUTOMATION").is_some(),
+            data_directory: environment
+                .variable("TF_DATA_DIR")
+                .unwrap_or(".terraform")
+                .into(),
+            claim,
+            cloud,
+            environment,
+            streams,
+            terminal,
+        })
+    }
+
+    /// The language level that is claimed.
+    pub fn level(&self, strict: bool) -> LanguageLevel {
+        // a claim that is no version was refused at the start
+        LanguageLevel::new(self.claim.as_deref(), strict).unwrap_or(LanguageLevel {
+            strict,
+            ..LanguageLevel::default()
+        })
+    }
+
+    /// Says what there is to say: errors on standard error, warnings on standard output. Gives the
+    /// exit code: failure if there was an error.
+    pub fn say(&self, diagnostics: &Diagnostics, sources: &SourceMap) -> u8 {
+        self.say_as(diagnostics, sources, false, false)
+    }
+
+    /// The same, with warnings shown compactly, or left out where standard output belongs to a
+    /// program.
+    pub fn say_as(
+        &self,
+        diagnostics: &Diagnostics,
+        sources: &SourceMap,
+        compact: bool,
+        for_program: bool,
+    ) -> u8 {
+        let (errors, warnings): (Vec<_>, Vec<_>) =
+            diagnostics.iter().cloned().partition(Diagnostic::is_error);
+        let warnings: Diagnostics = warnings.into_iter().collect();
+        let errors: Diagnostics = errors.into_iter().collect();
+        if !warnings.is_empty() && !for_program {
+            let text = if compact {
+                compact_warnings(&warnings, sources, self.style)
+            } else {
+                diagnostics_text(&warnings, sources, self.style)
+            };
+            self.streams.out(&text);
+        }
+        if errors.is_empty() {
+            return exit::SUCCESS;
+        }
+        self.streams
+            .error(&diagnostics_text(&errors, sources, self.error_style));
+        exit::FAILURE
+    }
+
+    /// Says an error that has no place in a source, and gives the exit code of failure.
+    pub fn fail(&self, summary: &str, detail: impl Into<String>) -> u8 {
+        self.say(
+            &Diagnostic::error(summary, detail).into(),
+            &SourceMap::new(),
+        )
+    }
+
+    /// Whether anything but the real cloud is meant.
+    pub fn is_mock(&self) -> bool {
+        self.cloud != CloudChoice::Real
+    }
+}
+
+/// The claim about the language level, and the cloud.
+fn read(
+    surroundings: &Surroundings,
+    arguments: &Arguments,
+) -> Result<(Option<String>, CloudChoice), Diagnostic> {
+    let variable = |name: &str| surroundings.environment.variable(name);
+    let claim = variable("FORMWORK_TERRAFORM_VERSION").map(str::to_owned);
+    if let Err(why) = LanguageLevel::new(claim.as_deref(), false) {
+        return Err(Diagnostic::error(
+            "Invalid FORMWORK_TERRAFORM_VERSION",
+            format!(
+                "{:?} cannot be claimed: {why}. Write a version such as 1.12.2.",
+                claim.unwrap_or_default()
+            ),
+        ));
+    }
+    let cloud = match (&arguments.anywhere.mock, variable("FORMWORK_CLOUD")) {
+        (Some(url), _) if !url.is_empty() => CloudChoice::MockAt(address("-mock", url)?),
+        (Some(_), _) => CloudChoice::Mock,
+        (None, None) => CloudChoice::Real,
+        (None, Some("mock")) => CloudChoice::Mock,
+        (None, Some(other)) => match other.strip_prefix("mock=") {
+            Some(url) => CloudChoice::MockAt(address("FORMWORK_CLOUD", url)?),
+            None => {
+                return Err(Diagnostic::error(
+                    "Invalid FORMWORK_CLOUD",
+                    format!(
+                        "FORMWORK_CLOUD is {other:?}. It may be mock, or mock=URL; unset it to work \
+                         with the real cloud."
+                    ),
+                ));
+            }
+        },
+    };
+    Ok((claim, cloud))
+}
+
+/// The address of a mock cloud: `http://HOST:PORT`.
+fn address(given_by: &str, url: &str) -> Result<String, Diagnostic> {
+    let url = url.trim_end_matches('/');
+    let authority = url.strip_prefix("http://").unwrap_or_default();
+    if authority.is_empty() || authority.contains(['/', '?', '#', '@']) {
+        return Err(Diagnostic::error(
+            "Invalid address of a mock cloud",
+            format!(
+                "{given_by} names {url:?}. The address of a mock cloud is http:// with a host and a \
+                 port, such as http://127.0.0.1:8080."
+            ),
+        ));
+    }
+    Ok(url.to_owned())
+}
