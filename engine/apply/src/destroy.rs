@@ -205,7 +205,8 @@ fn left_over(
     stored: &Arc<ResourceInstanceObject>,
     schema: &formwork_provider_schema::Schema,
 ) -> Option<Arc<ResourceInstanceObject>> {
-    if new.is_null() || new == prior || new.type_of() != schema.ty() || !new.is_wholly_known() {
+    let new = &formwork_provider_schema::adopted(&schema.block, new.clone())?;
+    if new.is_null() || new == prior || !new.is_wholly_known() {
         return None;
     }
     let marks = stored

@@ -13,8 +13,8 @@ use formwork_provider::{
     ApplyRequest, ApplyResponse, Bytes, PlanRequest, PlanResponse, Provider, Reported,
 };
 use formwork_provider_schema::{
-    Ignored, Schema, assert_object_compatible, marked, proposed_new_state, without_ignored,
-    without_write_only,
+    Ignored, Schema, adopted, assert_object_compatible, marked, proposed_new_state,
+    without_ignored, without_write_only,
 };
 use formwork_state::{ResourceInstanceObject, SensitivePaths};
 use formwork_values::{PathMarks, Value, to_msgpack};
@@ -293,12 +293,16 @@ impl Run<'_> {
         if said.has_errors() {
             return Err(said);
         }
-        if response.planned.type_of() != place.schema.ty() {
+        let Some(planned) = adopted(&place.schema.block, response.planned) else {
             return Err(changed_course(
                 change,
                 "the provider planned something that is not of its schema's type",
             ));
-        }
+        };
+        let response = PlanResponse {
+            planned,
+            ..response
+        };
         let approved = plain(&change.after);
         if !response.legacy_type_system {
             let differences = assert_object_compatible(block, &approved, &response.planned);
@@ -414,12 +418,15 @@ impl Run<'_> {
             return Ok(false);
         }
         let update = change.action == Action::Update;
-        let mut new = response.new;
+        let null = Value::null(place.schema.ty());
+        let answer = adopted(&place.schema.block, response.new);
+        let misfit = answer.is_none();
+        let mut new = answer.unwrap_or_else(|| null.clone());
         if !failed_already {
-            let problem = if new.is_null() {
-                Some("nothing is there after it was made".to_owned())
-            } else if new.type_of() != place.schema.ty() {
+            let problem = if misfit {
                 Some("the object is not of its schema's type".to_owned())
+            } else if new.is_null() {
+                Some("nothing is there after it was made".to_owned())
             } else if !new.is_wholly_known() {
                 Some("the object holds values that are not known".to_owned())
             } else if !response.legacy_type_system {
@@ -445,8 +452,8 @@ impl Run<'_> {
             }
         }
         let failed = said.has_errors();
-        if !new.is_null() && (new.type_of() != place.schema.ty() || !new.is_wholly_known()) {
-            new = Value::null(place.schema.ty());
+        if !new.is_wholly_known() {
+            new = null;
         }
         let object = if new.is_null() {
             None

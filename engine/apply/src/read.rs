@@ -7,8 +7,9 @@ use formwork_evaluation::{Condition, ModuleScope};
 use formwork_journal::{Begun, JournalEntry, OperationAction};
 use formwork_plan::{Action, Event, ResourceInstanceChange};
 use formwork_provider::{ReadDataRequest, Reported};
-use formwork_provider_schema::marked;
+use formwork_provider_schema::{adopted, marked};
 use formwork_state::ResourceInstanceObject;
+use formwork_values::Value;
 use std::sync::Arc;
 
 impl Run<'_> {
@@ -83,7 +84,8 @@ impl Run<'_> {
             .watched(&hook, place.provider.read_data_source(request))
             .await;
         let said = Reported::placed(answer.reported, address, Some(place.block.range));
-        let value = marked(&place.schema.block, &answer.state, &marks);
+        let read = adopted(&place.schema.block, answer.state).unwrap_or_else(Value::dynamic);
+        let value = marked(&place.schema.block, &read, &marks);
         let object = if said.has_errors() {
             None
         } else {

@@ -227,7 +227,8 @@ fn stored(
     schema: &formwork_provider_schema::Schema,
     tainted: bool,
 ) -> Option<ResourceInstanceObject> {
-    if object.type_of() != schema.ty() || !object.is_wholly_known() {
+    let object = &formwork_provider_schema::adopted(&schema.block, object.clone())?;
+    if object.is_null() || !object.is_wholly_known() {
         return None;
     }
     let marks: PathMarks = begun

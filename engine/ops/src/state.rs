@@ -6,7 +6,6 @@ use formwork_journal::{
     Head, OperationId, PendingOperation, Recorder, SnapshotHash, decode, replay,
 };
 use formwork_state::{LockInfo, OtherKeys, Snapshot, State, lock_within, timestamp, v4};
-use std::sync::Arc;
 
 /// The state as it is, the journal folded in.
 #[derive(Clone)]
@@ -267,5 +266,3 @@ pub(crate) fn hash_text(view: &StateView) -> String {
         .map(|h| format!("{h}"))
         .unwrap_or_default()
 }
-
-pub(crate) type Shared<T> = Arc<T>;

@@ -9,7 +9,7 @@ use formwork_evaluation::{Expansion, ModuleScope};
 use formwork_graph::{Node, Visit, What};
 use formwork_plan::{Action, ActionReason, Event, ResourceInstanceChange};
 use formwork_provider::{Bytes, ReadDataRequest, Reported, ValidateRequest};
-use formwork_provider_schema::{marked, unknown_computed};
+use formwork_provider_schema::{adopted, marked, unknown_computed};
 use formwork_state::ResourceInstanceObject;
 use formwork_values::Value;
 use futures::StreamExt as _;
@@ -165,14 +165,12 @@ impl<'a> Walk<'a> {
         if said.has_errors() {
             return (false, said);
         }
-        if answer.state.type_of() != shared.schema.ty()
-            || answer.state.is_null()
-            || !answer.state.is_wholly_known()
-        {
+        let read = adopted(&shared.schema.block, answer.state);
+        let Some(read) = read.filter(|v| !v.is_null() && v.is_wholly_known()) else {
             said.push(invalid_answer(shared, &address));
             return (false, said);
-        }
-        let value = marked(&shared.schema.block, &answer.state, &marks);
+        };
+        let value = marked(&shared.schema.block, &read, &marks);
         match ResourceInstanceObject::from_value(shared.schema.version, &value, &shared.schema.ty())
         {
             Ok(object) => lock(&self.data).set_object(&address, &shared.provider_config, object),

@@ -11,7 +11,7 @@ use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
 use formwork_plan::{Action, ActionReason, Importing, ResourceInstanceChange, decide};
 use formwork_provider::{Bytes, PlanRequest, PlanResponse, Provider, Reported};
 use formwork_provider_schema::{
-    Ignored, Schema, assert_plan_valid, marked, proposed_new_state, without_ignored,
+    Ignored, Schema, adopted, assert_plan_valid, marked, proposed_new_state, without_ignored,
 };
 use formwork_values::Value;
 use std::sync::Arc;
@@ -210,15 +210,15 @@ async fn ask(
     if response.reported.iter().any(Reported::is_error) {
         return None;
     }
-    if response.planned.type_of() != subject.schema.ty() {
+    let Some(planned) = adopted(&subject.schema.block, response.planned) else {
         diagnostics.push(invalid_plan(
             subject,
             "the planned object does not have the type of its schema",
         ));
         return None;
-    }
+    };
     if !response.legacy_type_system {
-        let wrong = assert_plan_valid(&subject.schema.block, prior, config, &response.planned);
+        let wrong = assert_plan_valid(&subject.schema.block, prior, config, &planned);
         if !wrong.is_empty() {
             for w in wrong {
                 diagnostics.push(invalid_plan(subject, &w.to_string()));
@@ -226,7 +226,10 @@ async fn ask(
             return None;
         }
     }
-    Some(response)
+    Some(PlanResponse {
+        planned,
+        ..response
+    })
 }
 
 fn invalid_plan(subject: &Subject<'_>, what: &str) -> Diagnostic {

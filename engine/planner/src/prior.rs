@@ -3,7 +3,7 @@
 use formwork_addresses::{AbsProviderConfig, AbsResource, AbsResourceInstance};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_provider::{Bytes, Providers, RawState, Reported, UpgradeRequest};
-use formwork_provider_schema::{Schema, marked};
+use formwork_provider_schema::{Schema, adopted, marked};
 use formwork_state::{Attributes, ResourceInstanceObject};
 use formwork_values::{Mark, Marks, PathMarks, Value};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ pub async fn decode_managed(
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    if response.upgraded.type_of() != schema.ty() {
+    let Some(upgraded) = adopted(&schema.block, response.upgraded) else {
         diagnostics.push(
             Diagnostic::error(
                 "Resource state not usable",
@@ -97,8 +97,8 @@ pub async fn decode_managed(
             .about(address),
         );
         return Err(diagnostics);
-    }
-    let value = marked(&schema.block, &response.upgraded, &stored_marks(object));
+    };
+    let value = marked(&schema.block, &upgraded, &stored_marks(object));
     let prior = PriorObject {
         value,
         private: object.private.clone().unwrap_or_else(|| Bytes::from([])),

@@ -10,7 +10,7 @@ use formwork_addresses::{AbsProviderConfig, AbsResourceInstance, DeposedKey, Res
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_plan::{Action, Event, EventSink, Hook, ResourceInstanceChange};
 use formwork_provider::{Bytes, Providers, ReadRequest, Reported};
-use formwork_provider_schema::{Schema, marked};
+use formwork_provider_schema::{Schema, adopted, marked};
 use formwork_state::{ResourceInstanceObject, State};
 use formwork_values::Value;
 use std::collections::BTreeMap;
@@ -185,7 +185,7 @@ fn take_over(
     let (address, deposed) = &key;
     let before_plain = prior.value.clone().unmark_deep().0;
     let gone = new.is_null();
-    if !gone && new.type_of() != schema.ty() {
+    let Some(new) = adopted(&schema.block, new) else {
         return Err(Box::new(
             Diagnostic::error(
                 "Provider produced invalid object",
@@ -197,7 +197,7 @@ fn take_over(
             )
             .about(address),
         ));
-    }
+    };
     let changed = new != before_plain;
     if changed {
         let after = if gone {

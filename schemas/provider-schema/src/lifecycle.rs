@@ -95,18 +95,63 @@ pub fn marked(block: &Block, planned: &Value, config_marks: &PathMarks) -> Value
     planned.clone().mark_with_paths(&marks)
 }
 
+/// A provider's answer as an object of the block's own type: where the type is dynamic the answer may
+/// be of any, elsewhere it must be of just that type. `None` if it is not such an object.
+///
+/// Afterwards objects of one type compare by their content alone, whoever made them.
+pub fn adopted(block: &Block, value: Value) -> Option<Value> {
+    let ours = block.object_type();
+    match value.kind() {
+        Kind::Null(_) => Some(Value::null(block.ty())),
+        Kind::Object(ty, _) if Arc::ptr_eq(ty, ours) => Some(value),
+        Kind::Object(ty, values) if ty.names() == ours.names() => {
+            let fits = values
+                .iter()
+                .zip(ours.types())
+                .all(|(v, t)| accepts(t, &v.type_of()));
+            fits.then(|| Value::object_of(ours.clone(), values.to_vec()))
+        }
+        _ => None,
+    }
+}
+
+/// Whether values of type `given` may stand where `wanted` is declared.
+fn accepts(wanted: &Type, given: &Type) -> bool {
+    match (wanted, given) {
+        (Type::Dynamic, _) => true,
+        (Type::List(w), Type::List(g))
+        | (Type::Set(w), Type::Set(g))
+        | (Type::Map(w), Type::Map(g)) => accepts(w, g),
+        (Type::Object(w), Type::Object(g)) => {
+            w.names() == g.names() && w.types().iter().zip(g.types()).all(|(w, g)| accepts(w, g))
+        }
+        (Type::Tuple(w), Type::Tuple(g)) => {
+            w.len() == g.len() && w.iter().zip(g.iter()).all(|(w, g)| accepts(w, g))
+        }
+        (w, g) => w == g,
+    }
+}
+
 /// The object that a configuration will become when nothing of it exists yet: what the provider may
 /// set and the configuration leaves out is unknown. For data sources that are read during apply.
 pub fn unknown_computed(block: &Block, config: &Value) -> Value {
-    let Kind::Object(ty, values) = config.kind() else { return config.clone() };
+    let Kind::Object(ty, values) = config.kind() else {
+        return config.clone();
+    };
     if *ty != *block.object_type() {
         return config.clone();
     }
-    let values = block.fields().iter().zip(values).map(|(field, value)| match field {
-        Field::Attribute(a) if a.computed && value.is_null() => Value::unknown(a.ty().without_optional()),
-        Field::Attribute(_) => value.clone(),
-        Field::Block(nested) => unknown_computed_in(nested, value),
-    });
+    let values = block
+        .fields()
+        .iter()
+        .zip(values)
+        .map(|(field, value)| match field {
+            Field::Attribute(a) if a.computed && value.is_null() => {
+                Value::unknown(a.ty().without_optional())
+            }
+            Field::Attribute(_) => value.clone(),
+            Field::Block(nested) => unknown_computed_in(nested, value),
+        });
     Value::object_of(ty.clone(), values.collect())
 }
 
@@ -115,9 +160,10 @@ fn unknown_computed_in(nested: &NestedBlock, value: &Value) -> Value {
     match value.kind() {
         Kind::List(values) => Value::list(nested.block.ty(), values.iter().map(one).collect()),
         Kind::Set(values) => Value::set(nested.block.ty(), values.iter().map(one).collect()),
-        Kind::Map(entries) => {
-            Value::map(nested.block.ty(), entries.iter().map(|(k, v)| (k.clone(), one(v))))
-        }
+        Kind::Map(entries) => Value::map(
+            nested.block.ty(),
+            entries.iter().map(|(k, v)| (k.clone(), one(v))),
+        ),
         Kind::Object(..) => one(value),
         Kind::Tuple(values) => Value::tuple(values.iter().map(one).collect()),
         _ => value.clone(),
