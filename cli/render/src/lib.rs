@@ -19,15 +19,19 @@
 #![forbid(unsafe_code)]
 
 mod diagnostics;
-#[allow(dead_code)] // the rest of it follows with the plan JSON
 mod json;
 mod schemas;
 mod stored;
 mod style;
 mod text;
+mod version;
 
 pub use diagnostics::{
     Signatures, compact_warnings, diagnostic_text, diagnostics_text, validate_json,
+};
+pub use json::{
+    EventStream, KnownFunctions, functions_json, output_json, outputs_json, plan_json,
+    schemas_json, state_json,
 };
 pub use schemas::Schemas;
 pub use style::Style;
@@ -35,3 +39,4 @@ pub use text::{
     Progress, lines, output_values, outputs_text, plan_text, short_summary, state_list,
     state_list_where, state_show, state_text,
 };
+pub use version::Versions;

@@ -43,4 +43,9 @@ impl<'s> SchemaCache<'s> {
             })
             .clone()
     }
+
+    /// The schema of a provider's own configuration.
+    pub(crate) fn provider_config(&self, provider: &ProviderAddr) -> Option<Arc<Schema>> {
+        Some(self.schemas.get(provider)?.provider_config())
+    }
 }

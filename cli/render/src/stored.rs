@@ -7,11 +7,20 @@ use formwork_values::{Marks, Path, Value, implied_from_json, value_from_json};
 /// The object's attributes: by the schema where it fits, else by what they look like. `None` for the
 /// flat form of tools of old, which only a provider can read.
 pub(crate) fn decode(object: &ResourceInstanceObject, schema: Option<&Schema>) -> Option<Value> {
+    decode_by_schema(object, schema).or_else(|| {
+        let text = object.attributes_json()?.get().as_bytes();
+        implied_from_json(text).ok()
+    })
+}
+
+/// The object's attributes by the schema; `None` if they were written by another.
+pub(crate) fn decode_by_schema(
+    object: &ResourceInstanceObject,
+    schema: Option<&Schema>,
+) -> Option<Value> {
     let text = object.attributes_json()?.get().as_bytes();
-    schema
-        .filter(|s| s.version == object.schema_version)
-        .and_then(|s| value_from_json(text, &s.ty()).ok())
-        .or_else(|| implied_from_json(text).ok())
+    let schema = schema.filter(|s| s.version == object.schema_version)?;
+    value_from_json(text, &schema.ty()).ok()
 }
 
 /// The value with everything marked that state or schema call sensitive.

@@ -7,10 +7,8 @@ mod json;
 mod snippet;
 mod text;
 
-#[allow(unused_imports)] // the event stream follows
 pub(crate) use json::write_diagnostic;
 pub use json::{Signatures, validate_json};
-#[allow(unused_imports)]
 pub(crate) use snippet::Snippets;
 pub use text::{compact_warnings, diagnostic_text, diagnostics_text};
 

@@ -1,3 +1,20 @@
 //! JSON as programs read it.
 
+mod checks;
+mod configuration;
+mod events;
+mod plan;
+mod relevant;
+mod schemas;
+mod state;
+mod tree;
+mod values;
 pub(crate) mod write;
+
+pub use events::EventStream;
+pub use plan::plan_json;
+pub use schemas::{KnownFunctions, functions_json, schemas_json};
+pub use state::{output_json, outputs_json, state_json};
+
+#[cfg(test)]
+mod configuration_tests;

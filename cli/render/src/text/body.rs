@@ -124,12 +124,7 @@ impl Differ<'_> {
         }
     }
 
-    fn blocks(
-        &mut self,
-        depth: usize,
-        blocks: &[(&Arc<str>, &NestedBlock, Option<&Value>, Option<&Value>)],
-        mut separate: bool,
-    ) {
+    fn blocks(&mut self, depth: usize, blocks: &[Blocks<'_>], mut separate: bool) {
         let mut hidden = 0;
         for (name, nested, before, after) in blocks {
             let mut lines = Vec::new();
@@ -350,6 +345,14 @@ impl Differ<'_> {
         }
     }
 }
+
+/// The blocks of a name: name, schema, value before, value after.
+type Blocks<'v> = (
+    &'v Arc<str>,
+    &'v NestedBlock,
+    Option<&'v Value>,
+    Option<&'v Value>,
+);
 
 /// One block to be shown.
 enum BlockLine<'v> {

@@ -6,7 +6,7 @@ mod difference;
 pub mod lines;
 mod page;
 mod plan;
-mod progress;
+pub(crate) mod progress;
 mod state;
 
 pub use plan::{plan_text, short_summary};

@@ -1,0 +1,160 @@
+//! States as JSON: `show -json` of a state, format 1.0, and outputs.
+
+use super::checks::{stored_checks, write_checks};
+use super::tree::{ModuleTree, write_key};
+use super::values::{known, sensitive_parts};
+use super::write::{self, Object};
+use crate::schemas::{SchemaCache, Schemas};
+use crate::stored::{decode_by_schema, mark};
+use formwork_addresses::{AbsResourceInstance, DeposedKey};
+use formwork_state::{OutputState, ResourceInstanceObject, Snapshot, State};
+
+/// The state on one line, with a line end. Without a snapshot, or with an empty one, only the
+/// format's version is there.
+pub fn state_json(snapshot: Option<&Snapshot>, schemas: &Schemas) -> String {
+    let mut cache = SchemaCache::new(schemas);
+    let mut out = write::object(|o| {
+        o.text("format_version", "1.0");
+        if let Some(snapshot) = snapshot {
+            write_state(o, &snapshot.state, &snapshot.terraform_version, &mut cache);
+        }
+    });
+    out.push('\n');
+    out
+}
+
+/// The fields after the format's version.
+pub(crate) fn write_state(
+    o: &mut Object<'_>,
+    state: &State,
+    version: &str,
+    cache: &mut SchemaCache<'_>,
+) {
+    if state.is_empty() {
+        return;
+    }
+    if !version.is_empty() {
+        o.text("terraform_version", version);
+    }
+    let mut tree = ModuleTree::default();
+    for (address, instance) in state.instances() {
+        let current = instance.current.iter().map(|object| (None, object));
+        let deposed = instance.deposed.iter().map(|(key, o)| (Some(key), o));
+        for (key, object) in current.chain(deposed) {
+            let json = write::object(|o| write_object(o, state, &address, key, object, cache));
+            tree.add(&address.module, json);
+        }
+    }
+    o.object("values", |o| {
+        if state.outputs().len() > 0 {
+            o.object("outputs", |o| {
+                for (name, output) in state.outputs() {
+                    o.object(name, |o| {
+                        o.bool("sensitive", output.sensitive);
+                        o.raw("value", output.value.get());
+                        o.raw("type", output.kind.get());
+                    });
+                }
+            });
+        }
+        o.raw("root_module", &tree.root_json());
+    });
+    let checks = stored_checks(state.check_results());
+    if !checks.is_empty() {
+        o.array("checks", |a| write_checks(a, &checks));
+    }
+}
+
+/// The fields by which a resource instance is known, of plans and states alike.
+pub(crate) fn write_identity(o: &mut Object<'_>, address: &AbsResourceInstance) {
+    o.text("address", &address.to_string());
+    o.text("mode", address.resource.mode.word());
+    o.text("type", &address.resource.kind);
+    o.text("name", &address.resource.name);
+    write_key(o, "index", &address.key);
+}
+
+fn write_object(
+    o: &mut Object<'_>,
+    state: &State,
+    address: &AbsResourceInstance,
+    deposed: Option<&DeposedKey>,
+    object: &ResourceInstanceObject,
+    cache: &mut SchemaCache<'_>,
+) {
+    write_identity(o, address);
+    let provider = state.provider(address).map(|p| p.provider.clone());
+    if let Some(provider) = &provider {
+        o.text("provider_name", &provider.to_string());
+    }
+    o.integer("schema_version", i128::from(object.schema_version));
+    let schema = provider.and_then(|p| cache.schema(&p, &address.resource));
+    let raw = object.attributes_json();
+    match decode_by_schema(object, schema.as_deref()) {
+        Some(value) => {
+            let value = mark(value, object, schema.as_deref());
+            o.raw("values", &known(&value));
+            o.raw("sensitive_values", &sensitive_parts(&value));
+        }
+        // without the schema by which it was written, what is stored is the best there is
+        None => {
+            if let Some(raw) = raw {
+                o.raw("values", raw.get());
+            }
+            let value = formwork_values::implied_from_json(
+                raw.map_or(b"{}".as_slice(), |raw| raw.get().as_bytes()),
+            );
+            let sensitive = value.map_or_else(
+                |_| "{}".to_owned(),
+                |value| sensitive_parts(&mark(value, object, None)),
+            );
+            o.raw("sensitive_values", &sensitive);
+        }
+    }
+    if !object.dependencies.is_empty() {
+        o.array("depends_on", |a| {
+            for dependency in object.dependencies.iter() {
+                a.text(&dependency.to_string());
+            }
+        });
+    }
+    if object.is_tainted() {
+        o.bool("tainted", true);
+    }
+    if let Some(key) = deposed {
+        o.text("deposed_key", key.as_str());
+    }
+    if let Some(version) = object
+        .identity_schema_version
+        .filter(|_| object.identity.is_some())
+    {
+        o.integer("identity_schema_version", i128::from(version));
+    }
+    if let Some(identity) = &object.identity {
+        o.raw("identity", identity.get());
+    }
+}
+
+/// All outputs as `output -json` has them, indented, with a line end. They are asked for by name, so
+/// sensitive ones are there.
+pub fn outputs_json<'o>(outputs: impl IntoIterator<Item = (&'o str, &'o OutputState)>) -> String {
+    let compact = write::object(|o| {
+        for (name, output) in outputs {
+            o.object(name, |o| {
+                o.bool("sensitive", output.sensitive);
+                o.raw("type", output.kind.get());
+                o.raw("value", output.value.get());
+            });
+        }
+    });
+    let mut out = write::indented(&compact);
+    out.push('\n');
+    out
+}
+
+/// The value of one output, indented, with a line end.
+pub fn output_json(output: &OutputState) -> String {
+    let mut out = write::indented(output.value.get());
+    out.push('\n');
+    out
+}
