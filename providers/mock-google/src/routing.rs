@@ -85,6 +85,11 @@ impl Routes {
                     &format!("{}{}", document.service_path, method.flat_path),
                     None,
                 );
+                if method.media_download {
+                    // where an object's mediaLink points
+                    let path = format!("download/{}{}", document.service_path, method.flat_path);
+                    routes.add(document, method, &path, None);
+                }
                 let Some(media) = &method.media_upload else {
                     continue;
                 };
@@ -108,7 +113,7 @@ impl Routes {
     ) {
         let texts: Vec<&str> = path.trim_matches('/').split('/').collect();
         // what stands before the resource: the service path, or the version of the newer services
-        let skip = if upload.is_some() {
+        let skip = if upload.is_some() || path.starts_with("download/") {
             texts
                 .iter()
                 .position(|text| *text == document.version)
@@ -305,6 +310,11 @@ mod tests {
             "GET",
             "/storage/v1/b/bucket/o/slurm%2Fslurm.conf",
             "storage.objects.get b/bucket/o/slurm/slurm.conf [bucket=bucket object=slurm/slurm.conf]",
+        );
+        check(
+            "GET",
+            "/download/storage/v1/b/bucket/o/a%2Fb",
+            "storage.objects.get b/bucket/o/a/b [bucket=bucket object=a/b]",
         );
         check(
             "POST",

@@ -4,6 +4,7 @@
 mod durability;
 mod machine;
 mod network;
+mod official;
 mod recordings;
 mod services;
 mod world;
