@@ -63,7 +63,7 @@ pub(super) fn anytrue(given: &Given<'_>) -> Answer {
 pub(super) fn chunklist(given: &Given<'_>) -> Answer {
     let (list, marks) = given.at(0).clone().unmark();
     let ty = list.type_of();
-    let Some(items) = list.as_sequence() else {
+    let Some(items) = list.as_sequence().filter(|_| given.at(1).is_known()) else {
         return Ok(unknown(Type::list(ty)).with_marks(&marks));
     };
     let size = given.whole(1)?;

@@ -14,17 +14,12 @@ use crate::functions::CallError;
 pub(super) fn jsonencode(given: &Given<'_>) -> Answer {
     let value = given.at(0);
     if !value.is_wholly_known() {
-        // its beginning is known where its type is
-        let prefix = match value.type_of() {
-            Type::Object(_) | Type::Map(_) => "{",
-            Type::List(_) | Type::Set(_) | Type::Tuple(_) => "[",
-            _ => "",
-        };
-        let may_be_null = matches!(value.kind(), Kind::Unknown(u) if !u.refinement.not_null);
-        let prefix = if may_be_null { "" } else { prefix };
+        // the text up to the first thing that is not known stays as it is
+        let mut known = String::new();
+        let _ = write(&mut known, value); // stops there
         return Ok(Value::unknown_with(
             Type::String,
-            Refinement::string_prefix(prefix),
+            Refinement::string_prefix(&known),
         ));
     }
     encode(value).map(Value::string).map_err(CallError::call)
@@ -53,7 +48,23 @@ fn write(out: &mut String, value: &Value) -> Result<(), String> {
 
 fn write_here(out: &mut String, value: &Value) -> Result<(), String> {
     match value.kind() {
-        Kind::Null(_) | Kind::Unknown(_) => out.push_str("null"),
+        Kind::Null(_) => out.push_str("null"),
+        Kind::Unknown(u) => {
+            if u.refinement.not_null {
+                // it begins as its type does
+                match (&u.ty, &u.refinement.prefix) {
+                    (Type::String, Some(prefix)) => {
+                        let text = quoted(prefix);
+                        out.push_str(text.strip_suffix('"').unwrap_or(&text));
+                    }
+                    (Type::String, None) => out.push('"'),
+                    (Type::Object(_) | Type::Map(_), _) => out.push('{'),
+                    (Type::List(_) | Type::Set(_) | Type::Tuple(_), _) => out.push('['),
+                    _ => {}
+                }
+            }
+            return Err("An unknown value has no form in JSON yet.".to_owned());
+        }
         Kind::Bool(b) => out.push_str(if b { "true" } else { "false" }),
         Kind::Number(n) if n.is_infinite() => {
             return Err("Infinity has no form in JSON.".to_owned());

@@ -144,7 +144,7 @@ const TABLE: &[(&str, &str, Body)] = &[
     ("chomp", "str: string -> string", strings::chomp),
     (
         "chunklist",
-        "list~!: list(any), size: number -> list(list(any))",
+        "list~!: list(any), size~: number -> list(list(any))",
         collections::chunklist,
     ),
     (

@@ -12,27 +12,38 @@ type Aligned = (Type, Option<Vec<Vec<Value>>>);
 
 /// The sets with their elements converted to one type, and that type; `None` where one is unknown.
 fn aligned(given: &Given<'_>) -> Result<Aligned, CallError> {
-    let element_of = |v: &Value| v.type_of().element().cloned().unwrap_or(Type::Dynamic);
-    let Some(element) = common_type(given.arguments.iter().map(element_of)) else {
-        return Err(CallError::call(
-            "The elements of all sets must be of one type, or convert to one.",
-        ));
-    };
+    let element = common_element(given)?;
     if given.arguments.iter().any(|v| !v.is_wholly_known()) {
         return Ok((element, None));
     }
     let ty = Type::set(element.clone());
     let mut sets = Vec::with_capacity(given.arguments.len());
     for (at, set) in given.arguments.iter().enumerate() {
-        let converted = set.convert(&ty).map_err(|error| {
-            CallError::argument(
-                at,
-                format!("It does not convert to {}: {error}.", named(&ty)),
-            )
-        })?;
-        sets.push(converted.as_sequence().unwrap_or(&[]).to_vec());
+        sets.push(
+            converted(set, at, &ty)?
+                .as_sequence()
+                .unwrap_or(&[])
+                .to_vec(),
+        );
     }
     Ok((element, Some(sets)))
+}
+
+/// The one type of the elements of all sets.
+fn common_element(given: &Given<'_>) -> Result<Type, CallError> {
+    let element_of = |v: &Value| v.type_of().element().cloned().unwrap_or(Type::Dynamic);
+    common_type(given.arguments.iter().map(element_of)).ok_or_else(|| {
+        CallError::call("The elements of all sets must be of one type, or convert to one.")
+    })
+}
+
+fn converted(set: &Value, at: usize, ty: &Type) -> Answer {
+    set.convert(ty).map_err(|error| {
+        CallError::argument(
+            at,
+            format!("It does not convert to {}: {error}.", named(ty)),
+        )
+    })
 }
 
 fn combined(
@@ -53,10 +64,18 @@ fn combined(
 }
 
 pub(super) fn setunion(given: &Given<'_>) -> Answer {
-    combined(given, |mut all, _, more| {
-        all.extend(more.iter().cloned());
-        all
-    })
+    let element = common_element(given)?;
+    let ty = Type::set(element.clone());
+    let mut all = Vec::new();
+    for (at, set) in given.arguments.iter().enumerate() {
+        // elements may be unknown: whatever they turn out to be, they belong to the union
+        let converted = converted(set, at, &ty)?;
+        match converted.as_sequence() {
+            Some(items) => all.extend(items.iter().cloned()),
+            None => return Ok(unknown(ty)),
+        }
+    }
+    Ok(Value::set(element, all))
 }
 
 pub(super) fn setintersection(given: &Given<'_>) -> Answer {

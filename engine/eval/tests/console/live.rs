@@ -20,12 +20,22 @@ use formwork_syntax::OffsetMap;
 const SEED: u64 = 20_261_132;
 const PER_ROUND: usize = 150;
 
-struct Maker {
-    source: Fixed,
+/// Makes expressions.
+pub struct Maker {
+    /// Where chance comes from.
+    pub source: Fixed,
+    /// Whether some leaves are names: `u` text, `n` a number, `b` a truth value, `l` a list of text,
+    /// `m` a map of text, `d` anything.
+    pub names: bool,
 }
 
 impl Maker {
-    fn below(&mut self, n: usize) -> usize {
+    fn name(&mut self, name: &str) -> Option<String> {
+        (self.names && self.below(4) == 0).then(|| name.to_owned())
+    }
+
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
         let mut bytes = [0u8; 8];
         self.source.fill(&mut bytes);
         usize::try_from(u64::from_le_bytes(bytes) % (n as u64)).expect("small")
@@ -36,6 +46,9 @@ impl Maker {
     }
 
     fn text(&mut self) -> String {
+        if let Some(name) = self.name("u") {
+            return name;
+        }
         self.pick(&[
             "\"\"",
             "\"a\"",
@@ -260,6 +273,9 @@ impl Maker {
     }
 
     fn number(&mut self) -> String {
+        if let Some(name) = self.name("n") {
+            return name;
+        }
         self.pick(&[
             "0",
             "1",
@@ -282,10 +298,16 @@ impl Maker {
     }
 
     fn truth(&mut self) -> String {
+        if let Some(name) = self.name("b") {
+            return name;
+        }
         self.pick(&["true", "false"]).to_owned()
     }
 
     fn list(&mut self, depth: usize) -> String {
+        if let Some(name) = self.name("l") {
+            return name;
+        }
         let count = self.below(4);
         let kind = self.below(5);
         let items: Vec<String> = (0..count)
@@ -305,6 +327,9 @@ impl Maker {
     }
 
     fn map(&mut self, depth: usize) -> String {
+        if let Some(name) = self.name("m") {
+            return name;
+        }
         let count = self.below(4);
         let simple = self.below(3);
         let items: Vec<String> = (0..count)
@@ -326,7 +351,11 @@ impl Maker {
         }
     }
 
-    fn any(&mut self, depth: usize) -> String {
+    /// An expression of some depth.
+    pub fn any(&mut self, depth: usize) -> String {
+        if let Some(name) = self.name("d") {
+            return name;
+        }
         if depth == 0 {
             return match self.below(6) {
                 0 => self.number(),
@@ -591,6 +620,7 @@ fn generated_expressions_agree_with_the_binary() {
     println!("seed {SEED}");
     let mut maker = Maker {
         source: Fixed::new(0, SEED),
+        names: false,
     };
     let functions = super::recorded::builtins();
     let (mut asked, mut unanswered, mut passed) = (0, 0, 0);

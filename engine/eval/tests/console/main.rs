@@ -4,3 +4,4 @@
 
 mod live;
 mod recorded;
+mod unknown;
