@@ -132,7 +132,15 @@ fn step(how: &Plan, value: Value, to: &Type, path: &mut Path) -> Converted {
                     carry_out(each, inner, element, path)
                 })?);
             }
-            collect(*to, element, values, Vec::new(), path)
+            let most = values.len() as u64;
+            let made = collect(*to, element, values, Vec::new(), path)?;
+            if of_set && s.inside.unknown && most > 1 && matches!(to, Collection::List) {
+                // unknown elements may turn out equal to others and stand anywhere in the order, so
+                // a list of them promises nothing but that it has one
+                let refinement = Refinement::length(1, Some(most));
+                return Ok(Value::unknown_with(made.type_of(), refinement));
+            }
+            Ok(made)
         }
         (Plan::Elements { to, element, each }, Repr::Map(m)) => {
             let mut values = Vec::with_capacity(m.entries.len());
