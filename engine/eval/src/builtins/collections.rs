@@ -328,9 +328,14 @@ pub(super) fn flatten(given: &Given<'_>) -> Answer {
     Ok(value.with_marks(&marks))
 }
 
+/// Whether it is a set whose elements, being unknown in part, may turn out fewer or otherwise ordered.
+pub(super) fn is_open_set(value: &Value) -> bool {
+    matches!(value.kind(), Kind::Set(items) if items.len() > 1) && !value.is_wholly_known()
+}
+
 /// Adds the elements, those of nested sequences one by one; false if their number is not known.
 fn flatten_into(list: &Value, out: &mut Vec<Value>, marks: &mut Marks) -> bool {
-    let Some(items) = list.as_sequence() else {
+    let Some(items) = list.as_sequence().filter(|_| !is_open_set(list)) else {
         return false;
     };
     items.iter().all(|item| match item.unmarked().type_of() {
@@ -584,6 +589,7 @@ pub(super) fn reverse(given: &Given<'_>) -> Answer {
     let ty = list.type_of();
     let value = match (&ty, list.as_sequence()) {
         (Type::Tuple(_), Some(items)) => Value::tuple(items.iter().rev().cloned().collect()),
+        (Type::Set(e), Some(_)) if is_open_set(&list) => unknown(Type::list((**e).clone())),
         (Type::List(e) | Type::Set(e), Some(items)) => {
             Value::list((**e).clone(), items.iter().rev().cloned().collect())
         }

@@ -4,6 +4,7 @@
 use formwork_values::{Kind, Number, Refinement, Type, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::collections::is_open_set;
 use super::{Answer, Given, unknown};
 use crate::convert::Converts;
 use crate::functions::CallError;
@@ -222,7 +223,7 @@ pub(super) fn formatlist(given: &Given<'_>) -> Answer {
         if repeats || argument.is_null() {
             continue;
         }
-        let Some(items) = argument.as_sequence() else {
+        let Some(items) = argument.as_sequence().filter(|_| !is_open_set(argument)) else {
             open = true;
             continue;
         };

@@ -2,7 +2,7 @@
 
 use formwork_values::{Marks, Type, Value};
 
-use super::collections::{common_type, named};
+use super::collections::{common_type, is_open_set, named};
 use super::{Answer, Given, unknown};
 use crate::convert::Converts;
 use crate::functions::CallError;
@@ -130,7 +130,7 @@ pub(super) fn setproduct(given: &Given<'_>) -> Answer {
                 ));
             }
         };
-        match value.as_sequence() {
+        match value.as_sequence().filter(|_| !is_open_set(&value)) {
             Some(items) => factors.push(
                 items
                     .iter()
