@@ -13,7 +13,7 @@ pub struct Importing {
 }
 
 /// What happens to one object.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ResourceInstanceChange {
     /// Which instance.
     pub address: AbsResourceInstance,
@@ -58,7 +58,7 @@ impl ResourceInstanceChange {
 }
 
 /// What happens to a root output.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OutputChange {
     /// Its name.
     pub name: String,

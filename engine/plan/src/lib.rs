@@ -20,9 +20,12 @@
 mod action;
 mod change;
 mod checks;
+mod codec;
 mod decision;
 mod event;
 mod execution;
+mod file;
+mod text;
 mod verify;
 
 pub use action::{Action, ActionReason};
@@ -31,6 +34,7 @@ pub use checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
 pub use decision::{Decision, decide};
 pub use event::{ChangeSummary, Event, EventSink, Hook, Phase, identifier};
 pub use execution::{ExecutionGraph, NodeId, Operation, OperationKind};
+pub use file::{FORMAT_VERSION, PlanEncodeError, PlanFileError, decode, encode};
 pub use verify::{Defect, verify};
 
 use formwork_addresses::{
@@ -123,7 +127,7 @@ pub struct PlannedProvider {
 }
 
 /// A root variable as it was resolved.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum PlannedVariable {
     /// Its value, marks included.
     Value(Value),
@@ -147,8 +151,8 @@ pub struct Prior {
     pub hash: String,
 }
 
-/// What a run will do.
-#[derive(Clone, Debug, Default)]
+/// What a run will do. Plans compare as their values do: origins of unknown values do not count.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// What kind of run.
     pub mode: PlanMode,
@@ -199,7 +203,7 @@ pub struct Plan {
 }
 
 /// A plan to fall back to when capacity lacks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
     /// The inputs pinned for it, by root variable.
     pub pinned: BTreeMap<String, Value>,
