@@ -14,7 +14,7 @@ pub enum CheckKind {
 }
 
 impl CheckKind {
-    /// The word of state and JSON: `resource`, `output_value`, `check`, `var`.
+    /// The word of the plan JSON: `resource`, `output_value`, `check`, `var`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Resource => "resource",
@@ -24,11 +24,19 @@ impl CheckKind {
         }
     }
 
-    /// The kind that a word means.
+    /// The word of the state file, which differs for outputs: `output`.
+    pub fn state_word(self) -> &'static str {
+        match self {
+            Self::Output => "output",
+            other => other.word(),
+        }
+    }
+
+    /// The kind that a word of either format means.
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Resource, Self::Output, Self::Check, Self::Variable]
             .into_iter()
-            .find(|k| k.word() == word)
+            .find(|k| k.word() == word || k.state_word() == word)
     }
 }
 
