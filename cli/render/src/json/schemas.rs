@@ -28,6 +28,9 @@ pub fn schemas_json(schemas: &Schemas) -> String {
     out
 }
 
+/// Finds a schema of one kind by name.
+type Find<'s> = &'s dyn Fn(&str) -> Option<Arc<Schema>>;
+
 fn write_source(o: &mut Object<'_>, source: &dyn SchemaSource) {
     let config = source.provider_config();
     o.object("provider", |o| {
@@ -36,7 +39,7 @@ fn write_source(o: &mut Object<'_>, source: &dyn SchemaSource) {
             o.object("block", |o| write_block(o, &config.block));
         }
     });
-    let kinds: [(&str, Vec<Arc<str>>, &dyn Fn(&str) -> Option<Arc<Schema>>); 3] = [
+    let kinds: [(&str, Vec<Arc<str>>, Find<'_>); 3] = [
         ("resource_schemas", source.resource_names(), &|n| {
             source.resource(n)
         }),
