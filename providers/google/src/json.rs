@@ -241,14 +241,23 @@ pub(crate) fn flatten_field(node: &Node, json: &Json, before: Option<&Value>) ->
         let grouped = if path.is_empty() { Some(json) } else { found };
         nested(node, grouped, before)
     } else {
-        found.map_or_else(|| Value::null(node.ty.clone()), |j| primitive(node, j))
+        let absent = || match node.kind {
+            // The wire does not carry false; of an object that nothing is known of, absent means it.
+            NodeKind::Bool if before.is_none() && node.configurable() && !node.computed => {
+                Value::FALSE
+            }
+            _ => Value::null(node.ty.clone()),
+        };
+        found.map_or_else(absent, |j| primitive(node, j))
     };
     settle(node, before, fresh)
 }
 
 /// Of two values, the one known before where both mean the same.
 fn settle(node: &Node, before: Option<&Value>, fresh: Value) -> Value {
-    let Some(before) = before else { return fresh };
+    let Some(before) = before.filter(|b| !(node.block && b.is_null())) else {
+        return fresh;
+    };
     if same(node, before, &fresh) {
         return before.clone();
     }

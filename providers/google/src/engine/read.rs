@@ -63,10 +63,27 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Of an object that was found by an import id, what is null is not known rather than absent.
+    fn imported(&self, prior: &Value) -> Option<Value> {
+        if !prior.attribute("id").is_some_and(Value::is_null) {
+            return None;
+        }
+        let mut draft = Draft::of(self.resource, prior);
+        for node in &self.resource.fields {
+            let null = draft.get(&node.name).is_some_and(Value::is_null);
+            if null && node.path.is_some() && !node.in_url {
+                draft.set(&node.name, Value::unknown(node.ty.clone()));
+            }
+        }
+        Some(draft.into_value())
+    }
+
     /// The state of an object that was read. `prior` is what was known of it.
     pub(crate) fn state(&self, mut json: Json, prior: &Value) -> Value {
         let hooks = hooks(&self.resource.name);
         hooks.decode(self, &mut json);
+        let imported = self.imported(prior);
+        let prior = imported.as_ref().unwrap_or(prior);
         let known = (!prior.is_null()).then_some(prior);
         let values = json::flatten(&self.resource.fields, &json, known);
         let flat = Value::object_of(self.resource.schema.object_type().clone(), values);

@@ -1,4 +1,8 @@
 //! Every type against the mock cloud, in one process: created, read, changed, planned again, deleted.
 
+mod cluster;
+mod crash;
+mod data;
+mod drift;
 mod lab;
 mod types;
