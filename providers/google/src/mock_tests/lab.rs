@@ -43,7 +43,8 @@ impl formwork_environment::Clock for Wall {
 pub(crate) struct Lab {
     pub(crate) provider: GoogleProvider,
     pub(crate) mock: Mock,
-    pub(crate) server: Server,
+    /// Serves as long as it lives.
+    _server: Server,
     pub(crate) http: formwork_google_client::Client,
 }
 
@@ -100,7 +101,7 @@ impl Lab {
         Self {
             provider,
             mock,
-            server,
+            _server: server,
             http,
         }
     }

@@ -5,4 +5,5 @@ mod crash;
 mod data;
 mod drift;
 mod lab;
+mod services;
 mod types;

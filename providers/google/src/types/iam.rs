@@ -246,7 +246,7 @@ async fn part(subject: &Subject<'_>, member: Option<&str>) -> Result<Option<Json
 }
 
 /// The state: the object as known, with what the policy says.
-fn derive(subject: &Subject<'_>, json: &Json, draft: &mut Draft) {
+fn derive(subject: &Subject<'_>, json: &Json, draft: &mut Draft, known: Option<&Value>) {
     for name in [
         "role",
         "condition",
@@ -258,7 +258,10 @@ fn derive(subject: &Subject<'_>, json: &Json, draft: &mut Draft) {
             draft.set(name, value.clone());
         }
     }
-    if let Some(etag) = json.get("etag").and_then(Json::as_str) {
+    // The token moves with every change that anybody makes to the policy; the first one stays, so
+    // that the parts of one policy do not show each other as drift. Writing reads it afresh.
+    let before = known.and_then(|k| text(k, "etag"));
+    if let Some(etag) = before.or_else(|| json.get("etag").and_then(Json::as_str)) {
         draft.set("etag", Value::string(etag));
     }
     let located = subject.located();
@@ -286,17 +289,11 @@ impl Hooks for Member {
         false
     }
 
-    fn derive(
-        &self,
-        subject: &Subject<'_>,
-        json: &Json,
-        draft: &mut Draft,
-        _known: Option<&Value>,
-    ) {
+    fn derive(&self, subject: &Subject<'_>, json: &Json, draft: &mut Draft, known: Option<&Value>) {
         if let Some(member) = text(subject.object, "member") {
             draft.set("member", Value::string(member));
         }
-        derive(subject, json, draft);
+        derive(subject, json, draft, known);
     }
 
     async fn create(
@@ -393,7 +390,7 @@ impl Hooks for Binding {
             })
             .collect();
         draft.set("members", Value::set(formwork_values::Type::String, list));
-        derive(subject, json, draft);
+        derive(subject, json, draft, known);
     }
 
     async fn create(
