@@ -86,6 +86,7 @@ pub(super) fn urlencode(given: &Given<'_>) -> Answer {
 
 /// An encoding of text.
 enum Charset {
+    Ascii,
     Latin1,
     Utf16 { little: bool, mark: bool },
     Web(&'static encoding_rs::Encoding),
@@ -110,8 +111,10 @@ impl Charset {
                 little: true,
                 mark: false,
             },
+            "us-ascii" | "iso-ir-6" | "ansi_x3.4-1968" | "ansi_x3.4-1986" | "iso_646.irv:1991"
+            | "iso646-us" | "us" | "ibm367" | "cp367" | "csascii" => Charset::Ascii,
             // names that browsers know and the registry does not
-            "utf8" | "ascii" | "us-ascii" | "cp1252" | "x-user-defined" | "replacement" => {
+            "utf8" | "ascii" | "cp1252" | "x-user-defined" | "replacement" => {
                 return None;
             }
             other => Charset::Web(encoding_rs::Encoding::for_label_no_replacement(
@@ -122,6 +125,7 @@ impl Charset {
 
     fn encode(&self, text: &str) -> Option<Vec<u8>> {
         match self {
+            Charset::Ascii => text.is_ascii().then(|| text.as_bytes().to_vec()),
             Charset::Latin1 => text
                 .chars()
                 .map(|c| u8::try_from(u32::from(c)).ok())
@@ -152,6 +156,9 @@ impl Charset {
 
     fn decode(&self, bytes: &[u8]) -> Option<String> {
         match self {
+            Charset::Ascii => String::from_utf8(bytes.to_vec())
+                .ok()
+                .filter(|t| t.is_ascii()),
             Charset::Latin1 => Some(bytes.iter().map(|b| char::from(*b)).collect()),
             Charset::Utf16 { little, mark } => {
                 if bytes.len() % 2 == 1 {

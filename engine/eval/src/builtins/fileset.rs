@@ -191,7 +191,7 @@ impl Glob {
                 '?' => Piece::Any,
                 '\\' => Piece::Char(rest.next().ok_or("The pattern ends in a backslash.")?),
                 '[' => {
-                    let negated = rest.next_if(|c| *c == '^' || *c == '!').is_some();
+                    let negated = rest.next_if_eq(&'^').is_some();
                     let mut ranges = Vec::new();
                     loop {
                         let missing = "The pattern has a \"[\" without \"]\".";

@@ -4,6 +4,12 @@
 //! answers it. The notation: parameters `name: type`, separated by commas; after a name `?` takes
 //! null, `~` takes unknown values, `!` takes marks, `...` takes the rest; then `-> type`.
 //!
+//! Answers are Terraform's (recorded, and compared live by the tests), but for a few places where
+//! those would do harm: `cidrsubnet` refuses a network number outside the network, `yamldecode` takes
+//! block scalars as the text they are, `element` counts backwards with a negative index, null given to
+//! `format` is an error or `null` and not an unknown value, and what can be said of unknown values is
+//! said more often. Bytes of `base64gzip` are a compressor's own.
+//!
 //! Functions see their arguments converted; unless they take unknown values or marks, none of the
 //! arguments is unknown at its top or marked at all. They may still hold unknown values inside.
 

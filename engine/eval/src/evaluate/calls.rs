@@ -84,7 +84,15 @@ impl Evaluator<'_> {
                 format!("There is no function named \"{}\".", call.name),
             )
         };
-        if let Some(near) = near {
+        // two functions of old, which had become syntax long before they went
+        let instead = match &*call.name {
+            "list" => Some("Write a list as [a, b], or tolist([a, b]) where its type matters."),
+            "map" => Some("Write a map as {a = 1, b = 2}, or tomap({...}) where its type matters."),
+            _ => None,
+        };
+        if let Some(instead) = instead {
+            problem = problem.hint(instead);
+        } else if let Some(near) = near {
             problem = problem.hint(format!("Did you mean \"{near}\"?"));
         }
         // the values of arguments do not matter to this mistake

@@ -325,6 +325,7 @@ fn diagnostics_explain_and_keep_secrets() {
         ["It has the attributes \"size\", \"zone\"."]
     );
     assert_eq!(first("UPPER(name)").hints, ["Did you mean \"upper\"?"]);
+    assert!(first("list(1)").hints[0].contains("[a, b]"));
     assert_eq!(first("lenght(name)").hints, ["Did you mean \"length\"?"]);
     assert_eq!(values("name + 1"), ["name is \"rdma\""]);
     assert_eq!(
