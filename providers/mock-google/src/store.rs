@@ -6,6 +6,7 @@
 //! who refers to whom, which addresses of a subnetwork are taken, how much of each quota, capacity
 //! and reservation is in use. Each costs one object's own size to keep.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::checking::Body;
+use crate::compute::Range;
 use crate::links;
 use crate::operations::Operation;
 use crate::time::Millis;
@@ -97,6 +99,8 @@ pub(crate) struct Store {
     users: BTreeMap<String, BTreeSet<String>>,
     /// Addresses taken in a subnetwork (or, of external ones, in the region).
     taken: BTreeMap<String, BTreeMap<Ipv4Addr, u32>>,
+    /// Of a subnetwork, the address below which nothing is free: see [`Store::free_address`].
+    full_below: RefCell<BTreeMap<String, Ipv4Addr>>,
     /// How much is in use, by what.
     usage: BTreeMap<String, i64>,
 }
@@ -172,6 +176,31 @@ impl Store {
         self.taken
             .get(place)
             .is_some_and(|taken| taken.contains_key(&address))
+    }
+
+    /// The lowest address that is neither on an interface nor reserved in a
+    /// subnetwork. What lies below the last answer is full until something there is given back, so the
+    /// search begins where the last one ended.
+    pub(crate) fn free_address(&self, subnetwork: &str, range: Range) -> Option<Ipv4Addr> {
+        let mut full = self.full_below.borrow_mut();
+        let start = full
+            .get(subnetwork)
+            .copied()
+            .unwrap_or(Ipv4Addr::UNSPECIFIED);
+        let (nic, reserved) = (
+            format!("nic/{subnetwork}"),
+            format!("reserved/{subnetwork}"),
+        );
+        let free = |address: &Ipv4Addr| {
+            !self.is_taken(&nic, *address) && !self.is_taken(&reserved, *address)
+        };
+        let found = range
+            .hosts_from(start)
+            .find(free)
+            // a range that has grown may have grown downwards
+            .or_else(|| range.hosts_from(Ipv4Addr::UNSPECIFIED).find(free))?;
+        full.insert(subnetwork.to_owned(), found);
+        Some(found)
     }
 
     pub(crate) fn usage(&self, what: &str) -> i64 {
@@ -285,6 +314,12 @@ impl Store {
             }
         }
         for (place, address) in crate::usage::addresses(object) {
+            let full = self.full_below.get_mut();
+            if let Some((_, subnetwork)) = place.split_once('/')
+                && full.get(subnetwork).is_some_and(|below| *below > address)
+            {
+                full.insert(subnetwork.to_owned(), address);
+            }
             let Some(taken) = self.taken.get_mut(&place) else {
                 continue;
             };

@@ -181,19 +181,14 @@ pub(crate) fn internal_address(
         }
         return Ok(address);
     }
-    range
-        .hosts()
-        .find(|address| {
-            !tx.store.is_taken(&on_nic, *address) && !tx.store.is_taken(&kept, *address)
-        })
-        .ok_or_else(|| {
-            ApiError::new(
-                400,
-                "invalid",
-                "RESOURCE_EXHAUSTED",
-                format!("IP space of '{}' is exhausted.", path(&key)),
-            )
-        })
+    tx.store.free_address(&key, range).ok_or_else(|| {
+        ApiError::new(
+            400,
+            "invalid",
+            "RESOURCE_EXHAUSTED",
+            format!("IP space of '{}' is exhausted.", path(&key)),
+        )
+    })
 }
 
 /// Whether and by whom it is used.

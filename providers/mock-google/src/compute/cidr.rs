@@ -65,9 +65,11 @@ impl Range {
     }
 
     /// The addresses that Google gives to machines: all but the first two and the last two.
-    pub(crate) fn hosts(self) -> impl Iterator<Item = Ipv4Addr> {
+    /// In order, from an address on.
+    pub(crate) fn hosts_from(self, start: Ipv4Addr) -> impl Iterator<Item = Ipv4Addr> {
         let last = self.base | !self.mask();
-        (self.base.saturating_add(2)..last.saturating_sub(1)).map(Ipv4Addr::from)
+        let first = self.base.saturating_add(2).max(u32::from(start));
+        (first..last.saturating_sub(1)).map(Ipv4Addr::from)
     }
 }
 
@@ -91,7 +93,7 @@ mod tests {
         assert!(range("10.0.0.0/16").holds(range("10.0.3.0/24")));
         assert!(!range("10.0.3.0/24").holds(range("10.0.0.0/16")));
         let hosts: Vec<_> = range("10.0.0.0/29")
-            .hosts()
+            .hosts_from(Ipv4Addr::UNSPECIFIED)
             .map(|host| host.to_string())
             .collect();
         assert_eq!(hosts, ["10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5"]);

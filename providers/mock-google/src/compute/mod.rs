@@ -33,6 +33,7 @@ use crate::request::{Answer, Request};
 use crate::store::{Change, Object, Store};
 use crate::transaction::{Begin, Transaction};
 
+pub(crate) use cidr::Range;
 pub(crate) use generic::{difference, is_name};
 pub(crate) use reservation::blocks as reservation_blocks;
 

@@ -242,3 +242,57 @@ async fn a_service_that_is_off_refuses() {
         "DISABLED"
     );
 }
+
+/// Whatever a crash leaves of the last line, the world before it is there, and goes on.
+#[tokio::test]
+async fn a_journal_may_end_anywhere() {
+    let home = tempfile::tempdir().unwrap();
+    let world = World::at(home.path(), json!({}), 1000).await;
+    for name in ["a", "b", "c"] {
+        world.network(name).await;
+    }
+    world.server.stop().await;
+    drop(world.mock);
+    let whole = std::fs::read(home.path().join("journal.jsonl")).unwrap();
+    let ends: Vec<usize> = (0..whole.len())
+        .filter(|at| whole[*at] == b'\n')
+        .map(|at| at + 1)
+        .collect();
+    let before_last = ends[ends.len() - 2];
+    let cuts = ends
+        .iter()
+        .copied()
+        .chain((before_last..whole.len()).step_by(97));
+    let mut seen = std::collections::BTreeSet::new();
+    for cut in cuts {
+        let other = tempfile::tempdir().unwrap();
+        std::fs::write(other.path().join("journal.jsonl"), &whole[..cut]).unwrap();
+        let clock = std::sync::Arc::new(formwork_environment::Fixed::new(2000, 9));
+        let mock = Mock::open(Config {
+            directory: Some(other.path().to_owned()),
+            scenario: scenario(json!({})),
+            clock: clock.clone(),
+            randomness: clock,
+            process: 1,
+        })
+        .unwrap();
+        let networks: Vec<String> = mock
+            .list()
+            .into_iter()
+            .filter(|object| object.collection == "compute.networks")
+            .map(|object| object.object["name"].as_str().unwrap().to_owned())
+            .collect();
+        assert!(
+            ["a", "b", "c"].starts_with(&networks.iter().map(String::as_str).collect::<Vec<_>>())
+        );
+        if cut > before_last && cut < whole.len() {
+            assert_eq!(
+                networks,
+                ["a", "b"],
+                "a line without its end counts for nothing"
+            );
+        }
+        seen.insert(networks.len());
+    }
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3]);
+}
