@@ -53,6 +53,16 @@ impl Plan {
                 &format!("folder {:?} of [{}]", folder.folder, folder.module),
             );
         }
+        for (name, bytes) in &self.files.contents {
+            line(0, &format!("read {name:?} {}", bytes.len()));
+        }
+        for (name, is_file) in &self.files.exists {
+            let answer = if *is_file { "a file" } else { "no file" };
+            line(0, &format!("looked for {name:?}: {answer}"));
+        }
+        for (name, entries) in &self.files.listings {
+            line(0, &format!("listed {name:?}: {} entries", entries.len()));
+        }
         for (name, variable) in &self.variables {
             let value = match variable {
                 PlannedVariable::Value(value) => print::console(value),

@@ -7,9 +7,9 @@
 use formwork_addresses::{AbsProviderConfig, AbsResourceInstance, DeposedKey};
 use formwork_plan::{
     Action, ActionReason, Alternative, CheckKind, CheckObject, CheckResult, CheckStatus,
-    FORMAT_VERSION, Importing, ModuleFolder, NodeId, OperationKind, OutputChange, Plan,
-    PlanFileError, PlanMode, PlannedKeys, PlannedProvider, PlannedVariable, Prior,
-    ResourceInstanceChange, SourceText, decode, encode,
+    ExecutionGraph, FORMAT_VERSION, FilesRead, Importing, ModuleFolder, NodeId, OperationKind,
+    OutputChange, Plan, PlanFileError, PlanMode, PlannedKeys, PlannedProvider, PlannedVariable,
+    Prior, ResourceInstanceChange, SourceText, decode, encode,
 };
 use formwork_values::{Deprecation, Mark, Marks, Number, Origin, Path, Refinement, Type, Value};
 use std::collections::BTreeMap;
@@ -265,6 +265,20 @@ impl Source {
                     .collect(),
                 folder: s.name(),
             }),
+            files: FilesRead {
+                contents: self
+                    .some(2, |s| (s.name(), s.bytes()))
+                    .into_iter()
+                    .collect(),
+                exists: self.some(2, |s| (s.name(), s.coin())).into_iter().collect(),
+                listings: self
+                    .some(2, |s| {
+                        let entries = s.some(2, |s| (s.name(), s.coin(), s.coin()));
+                        (s.name(), entries)
+                    })
+                    .into_iter()
+                    .collect(),
+            },
             variables: BTreeMap::new(),
             providers: self.some(2, |s| PlannedProvider {
                 config: s.provider(),
@@ -308,7 +322,10 @@ impl Source {
                     failures: s.some(2, Self::name),
                 }),
             }),
-            ..Plan::default()
+            graph: ExecutionGraph::default(),
+            resource_keys: BTreeMap::new(),
+            call_keys: BTreeMap::new(),
+            alternatives: Vec::new(),
         };
         for _ in 0..self.below(3) {
             let variable = match self.below(3) {

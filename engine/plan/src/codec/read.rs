@@ -11,8 +11,9 @@ use super::records::{
 use super::{types, values};
 use crate::{
     Action, ActionReason, Alternative, CheckKind, CheckObject, CheckResult, CheckStatus,
-    ExecutionGraph, Importing, ModuleFolder, NodeId, OperationKind, OutputChange, Plan, PlanMode,
-    PlannedKeys, PlannedProvider, PlannedVariable, Prior, ResourceInstanceChange, SourceText,
+    ExecutionGraph, FilesRead, Importing, ModuleFolder, NodeId, OperationKind, OutputChange, Plan,
+    PlanMode, PlannedKeys, PlannedProvider, PlannedVariable, Prior, ResourceInstanceChange,
+    SourceText,
 };
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, ModuleInstance, Resource,
@@ -60,12 +61,53 @@ pub(crate) fn read(index: &[u8], content: &[u8]) -> Read<Plan> {
         };
         store.origins.push(Arc::new(origin));
     }
-    let mut plan = Plan {
+    let mut graph = ExecutionGraph::default();
+    for record in &index.operations {
+        graph.add(store.work(&record.work)?, record.change);
+    }
+    for (before, after) in index.orders {
+        let known = |n: u32| (n as usize) < graph.nodes().len();
+        if !known(before) || !known(after) {
+            return Err("an order names an operation that is not there".to_owned());
+        }
+        graph.order(NodeId(before), NodeId(after));
+    }
+    // No field is left to a default: one that is added to the plan and forgotten here does not compile.
+    Ok(Plan {
         mode: PlanMode::from_word(&index.mode).ok_or("the mode is unknown")?,
         targets: index.targets,
+        sources: all(index.sources, |(name, blob)| {
+            let bytes = store.blobs.get(blob)?.into();
+            Ok(SourceText { name, bytes })
+        })?,
+        folders: all(index.folders, |(module, folder)| {
+            let module = parsed::<ModuleInstance>(&module)?.path();
+            Ok(ModuleFolder { module, folder })
+        })?,
+        files: FilesRead {
+            contents: all(index.files.contents, |(name, blob)| {
+                Ok((name, store.blobs.get(blob)?.into()))
+            })?,
+            exists: index.files.exists,
+            listings: index.files.listings,
+        },
+        variables: all(index.variables, |(name, blob)| {
+            let variable = match blob {
+                Some(blob) => PlannedVariable::Value(store.value(blob)?),
+                None => PlannedVariable::Ephemeral,
+            };
+            Ok((name, variable))
+        })?,
+        providers: all(index.providers, |record| {
+            Ok(PlannedProvider {
+                config: at(&store.providers, record.config)?.clone(),
+                version: record.version,
+                schema_hash: record.schema_hash,
+            })
+        })?,
         lock_file: index
             .lock_file
-            .map(|b| Ok::<_, String>(store.blobs.get(b)?.into()))
+            .map(|blob| Read::Ok(store.blobs.get(blob)?.into()))
             .transpose()?,
         prior: Prior {
             lineage: index.prior.lineage,
@@ -82,60 +124,25 @@ pub(crate) fn read(index: &[u8], content: &[u8]) -> Read<Plan> {
         errored: index.errored,
         changes: store.changes(&index.changes)?,
         drift: store.changes(&index.drift)?,
-        ..Plan::default()
-    };
-    for (name, blob) in index.sources {
-        let bytes = store.blobs.get(blob)?.into();
-        plan.sources.push(SourceText { name, bytes });
-    }
-    for (module, folder) in index.folders {
-        let module = parsed::<ModuleInstance>(&module)?.path();
-        plan.folders.push(ModuleFolder { module, folder });
-    }
-    for (name, blob) in index.variables {
-        let variable = match blob {
-            Some(blob) => PlannedVariable::Value(store.value(blob)?),
-            None => PlannedVariable::Ephemeral,
-        };
-        plan.variables.insert(name, variable);
-    }
-    for record in index.providers {
-        plan.providers.push(PlannedProvider {
-            config: at(&store.providers, record.config)?.clone(),
-            version: record.version,
-            schema_hash: record.schema_hash,
-        });
-    }
-    for record in index.outputs {
-        plan.outputs.push(store.output(record)?);
-    }
-    for record in index.checks {
-        plan.checks.push(check(record)?);
-    }
-    let mut graph = ExecutionGraph::default();
-    for record in &index.operations {
-        graph.add(store.work(&record.work)?, record.change);
-    }
-    for (before, after) in index.orders {
-        let known = |n: u32| (n as usize) < graph.nodes().len();
-        if !known(before) || !known(after) {
-            return Err("an order names an operation that is not there".to_owned());
-        }
-        graph.order(NodeId(before), NodeId(after));
-    }
-    plan.graph = graph;
-    for (resource, record) in index.resource_keys {
-        let resource = at(&store.resources, resource)?.clone();
-        plan.resource_keys.insert(resource, keys(record));
-    }
-    for (module, name, record) in index.call_keys {
-        let call = (parsed(&module)?, Arc::from(name));
-        plan.call_keys.insert(call, keys(record));
-    }
-    for record in index.alternatives {
-        plan.alternatives.push(store.alternative(record)?);
-    }
-    Ok(plan)
+        outputs: all(index.outputs, |record| store.output(record))?,
+        checks: all(index.checks, check)?,
+        graph,
+        resource_keys: all(index.resource_keys, |(resource, record)| {
+            Ok((at(&store.resources, resource)?.clone(), keys(record)))
+        })?,
+        call_keys: all(index.call_keys, |(module, name, record)| {
+            Ok(((parsed(&module)?, Arc::from(name)), keys(record)))
+        })?,
+        alternatives: all(index.alternatives, |record| store.alternative(record))?,
+    })
+}
+
+/// Every record read, or what is wrong with the first that cannot be.
+fn all<R, T, C: FromIterator<T>>(
+    records: impl IntoIterator<Item = R>,
+    read: impl FnMut(R) -> Read<T>,
+) -> Read<C> {
+    records.into_iter().map(read).collect()
 }
 
 fn parsed<T: FromStr<Err: Display>>(text: &str) -> Read<T> {

@@ -31,6 +31,7 @@ pub(super) struct Index {
     pub sources: Vec<(String, Blob)>,
     /// Module path and folder.
     pub folders: Vec<(String, String)>,
+    pub files: FilesRecord,
     /// `None`: ephemeral, to be given again.
     pub variables: BTreeMap<String, Option<Blob>>,
     pub providers: Vec<ProviderRecord>,
@@ -61,6 +62,15 @@ pub(super) struct Index {
     pub origins: Vec<OriginRecord>,
     /// Length of each blob; they lie one after the other.
     pub blobs: Vec<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FilesRecord {
+    pub contents: BTreeMap<String, Blob>,
+    pub exists: BTreeMap<String, bool>,
+    /// Name, whether it is a directory, whether it is a regular file.
+    pub listings: BTreeMap<String, Vec<(String, bool, bool)>>,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -2,8 +2,9 @@
 
 use super::blobs::BlobWriter;
 use super::records::{
-    AlternativeRecord, Blob, ChangeRecord, CheckRecord, Index, KeysRecord, OperationRecord,
-    OriginRecord, OutputRecord, PathRecord, PriorRecord, ProviderRecord, StepRecord, WorkRecord,
+    AlternativeRecord, Blob, ChangeRecord, CheckRecord, FilesRecord, Index, KeysRecord,
+    OperationRecord, OriginRecord, OutputRecord, PathRecord, PriorRecord, ProviderRecord,
+    StepRecord, WorkRecord,
 };
 use super::types::TypeWriter;
 use super::values::{self, Refused, Tables};
@@ -14,7 +15,7 @@ use crate::{
 };
 use formwork_addresses::{AbsProviderConfig, AbsResource, AbsResourceInstance};
 use formwork_values::{Kind, Origin, Path, Step, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 use std::hash::Hash;
 
@@ -26,29 +27,61 @@ pub(crate) struct Written {
 
 /// Writes a plan.
 pub(crate) fn write(plan: &Plan) -> Result<Written, PlanEncodeError> {
+    // Taken apart by name: a field that is added to the plan and forgotten here does not compile.
+    let Plan {
+        mode,
+        targets,
+        sources,
+        folders,
+        files,
+        variables,
+        providers,
+        lock_file,
+        prior,
+        tool_version,
+        language_version,
+        timestamp,
+        complete,
+        applyable,
+        errored,
+        changes,
+        drift,
+        outputs,
+        checks,
+        graph,
+        resource_keys,
+        call_keys,
+        alternatives,
+    } = plan;
     let mut store = Store::default();
-    let sources = plan
-        .sources
+    let sources = sources
         .iter()
         .map(|s| (s.name.clone(), store.blobs.add(&s.bytes)))
         .collect();
-    let folders = plan
-        .folders
+    let folders = folders
         .iter()
         .map(|f| (f.module.unkeyed_instance().to_string(), f.folder.clone()))
         .collect();
-    let mut variables = std::collections::BTreeMap::new();
-    for (name, variable) in &plan.variables {
+    let files = FilesRecord {
+        contents: files
+            .contents
+            .iter()
+            .map(|(name, bytes)| (name.clone(), store.blobs.add(bytes)))
+            .collect(),
+        exists: files.exists.clone(),
+        listings: files.listings.clone(),
+    };
+    let mut variable_records = BTreeMap::new();
+    for (name, variable) in variables {
         let value = match variable {
             PlannedVariable::Ephemeral => None,
             PlannedVariable::Value(value) => {
                 Some(store.value(value, || format!("variable {name}"))?)
             }
         };
-        variables.insert(name.clone(), value);
+        variable_records.insert(name.clone(), value);
     }
-    let providers = plan
-        .providers
+    let providers = providers
         .iter()
         .map(|p| ProviderRecord {
             config: store.providers.add(&p.config),
@@ -56,23 +89,21 @@ pub(crate) fn write(plan: &Plan) -> Result<Written, PlanEncodeError> {
             schema_hash: p.schema_hash.clone(),
         })
         .collect();
-    let lock_file = plan.lock_file.as_ref().map(|b| store.blobs.add(b));
+    let lock_file = lock_file.as_ref().map(|b| store.blobs.add(b));
     let prior = PriorRecord {
-        lineage: plan.prior.lineage.clone(),
-        serial: plan.prior.serial,
-        cloud: plan.prior.cloud.clone(),
-        refreshed: store.blobs.add(&plan.prior.refreshed),
-        hash: plan.prior.hash.clone(),
+        lineage: prior.lineage.clone(),
+        serial: prior.serial,
+        cloud: prior.cloud.clone(),
+        refreshed: store.blobs.add(&prior.refreshed),
+        hash: prior.hash.clone(),
     };
-    let changes = store.changes(&plan.changes)?;
-    let drift = store.changes(&plan.drift)?;
-    let outputs = plan
-        .outputs
+    let changes = store.changes(changes)?;
+    let drift = store.changes(drift)?;
+    let outputs = outputs
         .iter()
         .map(|o| store.output(o))
         .collect::<Result<_, _>>()?;
-    let operations = plan
-        .graph
+    let operations = graph
         .nodes()
         .iter()
         .map(|n| OperationRecord {
@@ -80,52 +111,51 @@ pub(crate) fn write(plan: &Plan) -> Result<Written, PlanEncodeError> {
             change: n.change,
         })
         .collect();
-    let resource_keys = plan
-        .resource_keys
+    let resource_keys = resource_keys
         .iter()
         .map(|(r, k)| (store.resources.add(r), keys(k)))
         .collect();
-    let call_keys = plan
-        .call_keys
+    let call_keys = call_keys
         .iter()
         .map(|((module, name), k)| (module.to_string(), name.to_string(), keys(k)))
         .collect();
-    let mut alternatives = Vec::new();
-    for alternative in &plan.alternatives {
-        let mut pinned = std::collections::BTreeMap::new();
+    let mut alternative_records = Vec::new();
+    for alternative in alternatives {
+        let mut pinned = BTreeMap::new();
         for (name, value) in &alternative.pinned {
             let blob = store.value(value, || format!("pinned variable {name}"))?;
             pinned.insert(name.clone(), blob);
         }
-        alternatives.push(AlternativeRecord {
+        alternative_records.push(AlternativeRecord {
             pinned,
             envelope: store.changes(&alternative.envelope)?,
         });
     }
     let index = Index {
-        mode: plan.mode.word().to_owned(),
-        targets: plan.targets.clone(),
+        mode: mode.word().to_owned(),
+        targets: targets.clone(),
         sources,
         folders,
-        variables,
+        files,
+        variables: variable_records,
         providers,
         lock_file,
         prior,
-        tool_version: plan.tool_version.clone(),
-        language_version: plan.language_version.clone(),
-        timestamp: plan.timestamp.clone(),
-        complete: plan.complete,
-        applyable: plan.applyable,
-        errored: plan.errored,
+        tool_version: tool_version.clone(),
+        language_version: language_version.clone(),
+        timestamp: timestamp.clone(),
+        complete: *complete,
+        applyable: *applyable,
+        errored: *errored,
         changes,
         drift,
         outputs,
-        checks: plan.checks.iter().map(check).collect(),
+        checks: checks.iter().map(check).collect(),
         operations,
-        orders: plan.graph.edges().iter().map(|(a, b)| (a.0, b.0)).collect(),
+        orders: graph.edges().iter().map(|(a, b)| (a.0, b.0)).collect(),
         resource_keys,
         call_keys,
-        alternatives,
+        alternatives: alternative_records,
         instances: store.instances.texts,
         resources: store.resources.texts,
         provider_configs: store.providers.texts,
