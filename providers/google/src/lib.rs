@@ -2,7 +2,7 @@
 //!
 //! One engine runs every type: it *expands* the planned object into the API's JSON, sends it, waits
 //! for the operation, reads the object back and *flattens* it, all by the data of
-//! `formwork-google-schema`; code exists only where data cannot say it (`types/`). It answers for
+//! `formwork-google-schema`; code exists only where data cannot say it (`hooks/`). It answers for
 //! hashicorp/google and hashicorp/google-beta alike, with the names, ids and schema versions of 7.x.
 //!
 //! Invariants:
@@ -22,6 +22,7 @@ mod data;
 mod draft;
 mod engine;
 mod failure;
+mod hooks;
 mod import;
 mod json;
 mod labels;
@@ -32,7 +33,6 @@ mod provider;
 mod same;
 mod settings;
 mod source;
-mod types;
 mod versions;
 
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub enum World {
 
 /// Names of the managed resource types that this provider really runs, in byte order.
 pub fn supported_resources() -> &'static [&'static str] {
-    &types::SUPPORTED
+    &hooks::SUPPORTED
 }
 
 /// Names of the data sources that this provider really reads, in byte order.

@@ -24,11 +24,11 @@ use crate::engine::apply::no_private;
 use crate::engine::read::{Item, read_many};
 use crate::engine::settle::settle;
 use crate::failure::Failure;
+use crate::hooks::{SUPPORTED, hooks};
 use crate::import;
 use crate::plan::Plan;
 use crate::settings;
 use crate::source::Source;
-use crate::types::{SUPPORTED, hooks};
 
 /// The native provider for hashicorp/google and hashicorp/google-beta.
 pub struct GoogleProvider {

@@ -12,8 +12,8 @@ use crate::engine::Subject;
 use crate::engine::carries::contradiction;
 use crate::engine::exchange::{Change, Outcome};
 use crate::failure::Failure;
+use crate::hooks::hooks;
 use crate::json::{self, put};
-use crate::types::hooks;
 
 /// What an act left behind: the object (null when there is none) and what went wrong.
 pub(crate) struct Left {

@@ -11,10 +11,10 @@ use serde_json::Value as Json;
 use crate::cloud::Cloud;
 use crate::draft::Draft;
 use crate::engine::Subject;
+use crate::hooks::hooks;
 use crate::json;
 use crate::labels;
 use crate::names;
-use crate::types::hooks;
 
 /// Objects read at once where no list serves.
 const AT_ONCE: usize = 16;

@@ -14,8 +14,8 @@ use crate::engine::Subject;
 use crate::engine::apply::no_private;
 use crate::engine::carries::contradiction;
 use crate::failure::Failure;
+use crate::hooks::hooks;
 use crate::json;
-use crate::types::hooks;
 
 /// Settles a pending operation.
 pub(crate) async fn settle(

@@ -5,8 +5,8 @@ use formwork_provider::{Bytes, Provider, ReadRequest};
 use formwork_values::Value;
 use serde_json::{Value as Json, json};
 
+use crate::mock_tests::compute::network;
 use crate::mock_tests::lab::{Lab, configured, differences};
-use crate::mock_tests::types::network;
 
 fn link(state: &Value) -> String {
     let link = state.attribute("self_link").unwrap().as_str().unwrap();

@@ -32,11 +32,13 @@ impl OperationLog for Notes {
 }
 
 /// The mock's operations end by the clock, so it has to run.
-struct Wall;
+struct Wall(tokio::time::Instant);
 
 impl formwork_environment::Clock for Wall {
     fn now(&self) -> std::time::SystemTime {
-        std::time::SystemTime::now()
+        std::time::SystemTime::UNIX_EPOCH
+            + std::time::Duration::from_secs(1_790_000_000)
+            + self.0.elapsed()
     }
 }
 
@@ -53,8 +55,8 @@ pub(crate) fn environment() -> Environment {
     Environment {
         variables: [].into(),
         home: None,
-        working: std::env::temp_dir(),
-        temporary: std::env::temp_dir(),
+        working: ".".into(),
+        temporary: ".".into(),
         who: "t@t".into(),
         process: 1,
         clock: fixed.clone(),
@@ -72,7 +74,7 @@ impl Lab {
         let mock = Mock::open(Config {
             directory: None,
             scenario,
-            clock: Arc::new(Wall),
+            clock: Arc::new(Wall(tokio::time::Instant::now())),
             randomness: environment.randomness.clone(),
             process: 1,
         })

@@ -1,9 +1,9 @@
 //! Every type against the mock cloud, in one process: created, read, changed, planned again, deleted.
 
 mod cluster;
+mod compute;
 mod crash;
 mod data;
 mod drift;
 mod lab;
 mod services;
-mod types;

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
+use crate::mock_tests::compute::network;
 use crate::mock_tests::lab::Lab;
-use crate::mock_tests::types::network;
 
 #[tokio::test]
 async fn buckets_and_objects() {

@@ -9,8 +9,8 @@ use serde_json::{Map, Value as Json, json};
 use crate::draft::text;
 use crate::engine::Subject;
 use crate::failure::Failure;
+use crate::hooks::instance::NEED_STOP;
 use crate::names;
-use crate::types::instance::NEED_STOP;
 
 /// Sends a method of the machine: `VERB .../instances/I/SUFFIX`.
 async fn call(

@@ -11,9 +11,9 @@ use serde_json::{Map, Value as Json, json};
 use crate::draft::{Draft, text};
 use crate::engine::Subject;
 use crate::failure::Failure;
+use crate::hooks::{Hooks, instance_disks, instance_update};
 use crate::names;
 use crate::plan::Plan;
-use crate::types::{Hooks, instance_disks, instance_update};
 
 /// Changes that Google makes only to a stopped machine.
 pub(crate) const NEED_STOP: [&str; 6] = [

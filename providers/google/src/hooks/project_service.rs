@@ -11,7 +11,7 @@ use crate::draft::Draft;
 use crate::engine::Subject;
 use crate::engine::exchange::Change;
 use crate::failure::Failure;
-use crate::types::Hooks;
+use crate::hooks::Hooks;
 
 pub(crate) struct ProjectService;
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::draft::{Draft, text};
 use crate::engine::Subject;
 use crate::failure::Failure;
-use crate::types::Hooks;
+use crate::hooks::Hooks;
 
 pub(crate) struct ServiceAccount;
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use crate::draft::{Draft, text};
 use crate::engine::Subject;
 use crate::failure::Failure;
-use crate::types::{Hooks, instance, instance_disks};
+use crate::hooks::{Hooks, instance, instance_disks};
 
 pub(crate) struct InstanceTemplate;
 

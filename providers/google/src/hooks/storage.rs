@@ -8,9 +8,9 @@ use serde_json::{Map, Value as Json};
 use crate::draft::Draft;
 use crate::engine::Subject;
 use crate::failure::Failure;
+use crate::hooks::Hooks;
 use crate::names;
 use crate::plan::Plan;
-use crate::types::Hooks;
 
 pub(crate) struct Filestore;
 

@@ -17,7 +17,7 @@ use crate::draft::{Draft, text};
 use crate::engine::Subject;
 use crate::engine::exchange::Change;
 use crate::failure::Failure;
-use crate::types::Hooks;
+use crate::hooks::Hooks;
 
 /// The version of policies that knows conditions.
 const VERSION: u32 = 3;

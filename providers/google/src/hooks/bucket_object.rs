@@ -14,8 +14,8 @@ use crate::draft::{Draft, text};
 use crate::engine::Subject;
 use crate::engine::exchange::{Change, Outcome};
 use crate::failure::Failure;
+use crate::hooks::Hooks;
 use crate::plan::Plan;
-use crate::types::Hooks;
 
 pub(crate) struct BucketObject;
 

@@ -11,9 +11,9 @@ use crate::draft::Draft;
 use crate::engine::Subject;
 use crate::engine::exchange::Change;
 use crate::failure::Failure;
+use crate::hooks::Hooks;
 use crate::names;
 use crate::plan::Plan;
-use crate::types::Hooks;
 
 /// Default routes can be removed right after the network is made.
 pub(crate) struct Network;

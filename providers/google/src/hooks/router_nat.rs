@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::draft::text;
 use crate::engine::Subject;
 use crate::failure::Failure;
-use crate::types::Hooks;
+use crate::hooks::Hooks;
 
 /// How often a change is made again when a cut connection swallowed it.
 const TRIES: u32 = 4;

@@ -7,9 +7,9 @@ use serde_json::{Map, Value as Json, json};
 use crate::draft::Draft;
 use crate::engine::Subject;
 use crate::failure::Failure;
+use crate::hooks::resolve_image;
 use crate::json;
 use crate::names;
-use crate::types::resolve_image;
 
 /// The blocks of an instance as the API's disks.
 pub(crate) async fn encode(subject: &Subject<'_>) -> Result<Vec<Json>, Failure> {

@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::engine::Subject;
 use crate::failure::Failure;
+use crate::hooks::{Hooks, resolve_image};
 use crate::plan::Plan;
-use crate::types::{Hooks, resolve_image};
 
 pub(crate) struct Disk;
 

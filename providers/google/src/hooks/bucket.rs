@@ -13,7 +13,7 @@ use crate::draft::{Draft, text};
 use crate::engine::Subject;
 use crate::engine::exchange::Change;
 use crate::failure::Failure;
-use crate::types::Hooks;
+use crate::hooks::Hooks;
 
 pub(crate) struct Bucket;
 
