@@ -603,6 +603,7 @@ impl Access<'_> {
             next,
             changes,
             line,
+            sown: false,
         };
         if let Some(directory) = &mut self.world.directory
             && let Err(error) = directory.append(&record)
@@ -620,6 +621,21 @@ impl Access<'_> {
         }
         self.world.store.advance(at);
         Ok(())
+    }
+
+    /// Notes that the world's first objects are all made.
+    pub(crate) fn sown(&mut self) -> std::io::Result<()> {
+        let record = Record {
+            at: self.world.last,
+            next: self.world.next,
+            changes: Vec::new(),
+            line: None,
+            sown: true,
+        };
+        match &mut self.world.directory {
+            Some(directory) => directory.append(&record),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn now(&mut self) -> Millis {

@@ -44,6 +44,10 @@ pub(crate) struct Record {
     /// The request's line of the log as far as it was known, should the log have lost it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<LogLine>,
+    /// Whether all of the scenario's first objects are made with this. A journal without such a
+    /// record is of a world that died in its making, and is begun anew.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) sown: bool,
 }
 
 /// Why a world could not be opened.
@@ -140,7 +144,10 @@ impl Directory {
             log,
             _lock: lock,
         };
-        let (world, records) = directory.read_journal(&journal_path)?;
+        let (mut world, mut records) = directory.read_journal(&journal_path)?;
+        if !records.iter().any(|record| record.sown) {
+            (world, records) = (None, Vec::new());
+        }
         let log = directory.read_log().map_err(io(&log_path))?;
         Ok(Opened {
             directory,
@@ -222,8 +229,17 @@ impl Directory {
     pub(crate) fn append(&mut self, record: &Record) -> std::io::Result<()> {
         let mut line = serde_json::to_vec(record)?;
         line.push(b'\n');
-        self.journal.write_all(&line)?;
-        self.journal.sync_data()
+        let before = self.journal.stream_position()?;
+        let written = self
+            .journal
+            .write_all(&line)
+            .and_then(|()| self.journal.sync_data());
+        if written.is_err() {
+            // half a line in the middle would make all that follows unreadable
+            self.journal.set_len(before)?;
+            self.journal.seek(SeekFrom::Start(before))?;
+        }
+        written
     }
 
     /// Appends a line to the log.
@@ -256,6 +272,7 @@ impl Directory {
                 next,
                 changes: store.everything(),
                 line: None,
+                sown: true,
             })?,
         ] {
             file.write_all(&line)?;

@@ -80,7 +80,7 @@ pub(crate) fn sow(cloud: &Cloud, access: &mut Access) -> Result<(), String> {
             .commit(changes, next, None)
             .map_err(|error| error.message)?;
     }
-    Ok(())
+    access.sown().map_err(|error| error.to_string())
 }
 
 fn seeded(mut object: Object) -> Object {
