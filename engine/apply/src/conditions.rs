@@ -139,13 +139,10 @@ impl Run<'_> {
     /// Decides a check block's assertions or an output's preconditions, by the address of the
     /// instance.
     pub(crate) async fn check(&self, address: &str) -> Ended {
-        let (module, name) = match address.rsplit_once('.').and_then(|(head, name)| {
-            let (module, word) = head.rsplit_once('.').map_or(("", head), |(m, w)| (m, w));
-            Some(((module.to_owned(), word.to_owned()), name.to_owned()))
-        }) {
-            Some(((module, word), name)) => (module, (word, name)),
-            None => return Ended::Done,
+        let Some((head, name)) = address.rsplit_once('.') else {
+            return Ended::Done;
         };
+        let (module, word) = head.rsplit_once('.').unwrap_or(("", head));
         let Ok(instance) = module.parse::<ModuleInstance>() else {
             return Ended::Done;
         };
@@ -156,13 +153,12 @@ impl Run<'_> {
         let m: &Module = m;
         let functions = evaluator.functions(m);
         let scope = evaluator.scope(&instance);
-        let (word, name) = name;
-        let (rules, kind, which) = match word.as_str() {
-            "output" => match m.outputs.get(name.as_str()) {
+        let (rules, kind, which) = match word {
+            "output" => match m.outputs.get(name) {
                 Some(o) => (&o.preconditions, Condition::Output, CheckKind::Output),
                 None => return Ended::Done,
             },
-            _ => match m.checks.get(name.as_str()) {
+            _ => match m.checks.get(name) {
                 Some(c) => (&c.asserts, Condition::Assertion, CheckKind::Check),
                 None => return Ended::Done,
             },

@@ -228,7 +228,7 @@ impl<'b> Parts<'b> {
         let iterator = match body.attribute("iterator") {
             None => Arc::from(name),
             Some(a) => match a.expression.as_keyword() {
-                Some(word) => Arc::from(&*word),
+                Some(word) => Arc::from(word),
                 None => {
                     reading.say(
                         Diagnostic::error(

@@ -77,7 +77,7 @@ impl Console {
         let (expression, mut said) = formwork_syntax::parse_expression(
             file,
             text.as_bytes(),
-            &formwork_syntax::OffsetMap::PLAIN,
+            formwork_syntax::OffsetMap::PLAIN,
         );
         if said.has_errors() {
             return (None, said);

@@ -91,7 +91,7 @@ pub async fn read_state(session: &Session) -> Result<(StateView, Diagnostics), D
         .as_ref()
         .map(|s| s.state.clone())
         .unwrap_or_default();
-    let replayed = replay(snapshot.as_ref().zip(hash.clone()), journal.as_ref())?;
+    let replayed = replay(snapshot.as_ref().zip(hash), journal.as_ref())?;
     let folded = replayed.state != before;
     let view = StateView {
         snapshot,
@@ -225,7 +225,7 @@ pub(crate) async fn begin_journal(
     let head = Head {
         lineage: lineage.to_owned(),
         serial: held.view.snapshot.as_ref().map_or(0, |s| s.serial),
-        snapshot: held.view.hash.clone(),
+        snapshot: held.view.hash,
         cloud: session.cloud.clone(),
         next: held.view.next,
     };

@@ -1,4 +1,5 @@
 //! The journey with the built-in provider: plan, apply, plan again, change, destroy.
+#![allow(clippy::expect_used)] // a test fails by panicking
 
 use formwork_builtin::BuiltinProvider;
 use formwork_configuration::{DiskReader, Given, InputLayer, InputOrigin, LocalModulesOnly};
