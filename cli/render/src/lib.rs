@@ -19,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod diagnostics;
+mod graphs;
 mod json;
 mod schemas;
 mod stored;
@@ -29,6 +30,7 @@ mod version;
 pub use diagnostics::{
     Signatures, compact_warnings, diagnostic_text, diagnostics_text, validate_json,
 };
+pub use graphs::{execution_dot, execution_mermaid};
 pub use json::{
     EventStream, KnownFunctions, functions_json, output_json, outputs_json, plan_json,
     schemas_json, state_json,

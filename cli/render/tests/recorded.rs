@@ -3,12 +3,16 @@
 //!
 //! The order of child modules, resources and check results is not significant.
 
+#![allow(clippy::expect_used)] // a test: helpers outside test functions too
+
 use formwork_addresses::ProviderAddr;
 use formwork_configuration::{LanguageLevel, Loading, LocalModulesOnly, MemoryReader, load};
 use formwork_diagnostics::SourceMap;
+use formwork_environment::Fixed;
+use formwork_eval::{Builtins, NoFiles, Surroundings};
 use formwork_plan::Plan;
 use formwork_provider_schema::{Attribute, Block, ProviderSchema, Schema};
-use formwork_render::{Schemas, plan_json, state_json};
+use formwork_render::{Schemas, functions_json, plan_json, state_json};
 use formwork_state::v4;
 use formwork_values::Type;
 use serde_json::Value as Json;
@@ -140,4 +144,30 @@ fn configurations() {
         }
     }
     none(&wrong, all.len());
+}
+
+#[test]
+fn functions() {
+    let fixed = Arc::new(Fixed::new(0, 0));
+    let builtins = Builtins::new(Surroundings {
+        files: Arc::new(NoFiles),
+        clock: fixed.clone(),
+        randomness: fixed,
+        plan_time: None,
+        settle_impure: false,
+    });
+    let got: Json = serde_json::from_str(&functions_json(&builtins)).expect("JSON");
+    let got = &got["function_signatures"];
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/oracle/functions.json");
+    let text = std::fs::read_to_string(path).expect("the recorded data");
+    let want: Json = serde_json::from_str(&text).expect("JSON");
+    let mut wrong = Vec::new();
+    for (name, want) in want.as_object().expect("an object") {
+        for name in [name.clone(), format!("core::{name}")] {
+            if got[&name] != *want {
+                wrong.push((name.clone(), got[&name].clone(), want.clone()));
+            }
+        }
+    }
+    none(&wrong, want.as_object().map_or(0, serde_json::Map::len));
 }

@@ -18,3 +18,5 @@ pub use state::{output_json, outputs_json, state_json};
 
 #[cfg(test)]
 mod configuration_tests;
+#[cfg(test)]
+mod plan_tests;

@@ -17,3 +17,5 @@ pub use state::{
 
 #[cfg(test)]
 mod plan_tests;
+#[cfg(test)]
+mod state_tests;
