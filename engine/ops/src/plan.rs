@@ -86,6 +86,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
         return nothing(loaded, diagnostics, None, None).await;
     }
     diagnostics.append(loaded.unserved(session));
+    diagnostics.append(loaded.configuration.removal_conflicts());
     let (variables, said) = loaded.variables(session);
     diagnostics.append(said);
     let (moves, said) = Moves::of(&loaded.configuration);
