@@ -454,19 +454,23 @@ Applying this plan records these outputs in the state; it changes no object.
 "
     );
     p.outputs.clear();
-    p.drift = vec![change(
+    let drift = change(
         Action::Update,
-        Some(vm(&[("mtu", Value::int(1))])),
-        Some(vm(&[("mtu", Value::int(2))])),
-    )];
-    assert!(
-        plan_text(&p, &schemas(), Style::PLAIN).starts_with("1 object differs"),
-        "drift that nobody deals with is only counted"
+        Some(vm(&[("mtu", Value::int(1)), ("etag", s("x"))])),
+        Some(vm(&[("mtu", Value::int(2)), ("etag", s("y"))])),
     );
+    let mut gone = change(Action::Delete, Some(vm(&[("mtu", Value::int(1))])), None);
+    gone.address = "demo_vm.gone".parse().expect("an address");
+    p.drift = vec![drift];
+    assert!(
+        plan_text(&p, &schemas(), Style::PLAIN).starts_with("No changes."),
+        "drift that has no consequences is not told"
+    );
+    p.drift.push(gone);
     p.changes = vec![change(
         Action::Update,
-        Some(vm(&[("mtu", Value::int(2))])),
-        Some(vm(&[("mtu", Value::int(1))])),
+        Some(vm(&[("mtu", Value::int(2)), ("etag", s("y"))])),
+        Some(vm(&[("mtu", Value::int(1)), ("etag", unknown())])),
     )];
     let text = plan_text(&p, &schemas(), Style::PLAIN);
     assert_eq!(
@@ -477,6 +481,12 @@ Applying this plan records these outputs in the state; it changes no object.
   ~ resource "demo_vm" "a" {
       ~ mtu  = 1 -> 2
         name = "a"
+        # (1 unchanged attribute hidden)
+    }
+
+  # demo_vm.gone has been deleted
+  - resource "demo_vm" "gone" {
+        name = "a"
     }
 
 Formwork will do this; the signs mean:
@@ -484,6 +494,7 @@ Formwork will do this; the signs mean:
 
   # demo_vm.a will be changed in place
   ~ resource "demo_vm" "a" {
+      ~ etag = "y" -> (known after apply)
       ~ mtu  = 2 -> 1
         name = "a"
     }
