@@ -533,3 +533,13 @@ fn without_a_schema_and_with_marks() {
 "#,
     );
 }
+
+#[test]
+fn long_texts_that_come_or_go_are_cut() {
+    let script: String = (1..=50).map(|i| format!("line {i}\n")).collect();
+    let object = vm(&[("script", s(&script))]);
+    let p = plan(vec![change(Action::Create, None, Some(object))]);
+    let text = plan_text(&p, &schemas(), Style::PLAIN);
+    let end = "            line 20\n            # (30 more lines)\n        EOT\n";
+    assert!(text.contains(end), "{text}");
+}
