@@ -247,9 +247,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
             ));
         }
     }
-    let state_changes = planned_state_changes(&plan, &held);
-    plan.applyable = !plan.errored
-        && (plan.has_changes() || (options.mode == PlanMode::RefreshOnly && state_changes));
+    plan.applyable = !plan.errored && plan.has_changes();
     for change in plan.changes.iter().filter(|c| c.action != Action::NoOp) {
         session
             .events
@@ -267,11 +265,6 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
 
 async fn no_providers(session: &Session) -> Arc<Providers> {
     Arc::new(Providers::launch(session.factory.clone(), "", []).await.0)
-}
-
-fn planned_state_changes(plan: &Plan, held: &Held) -> bool {
-    let _ = held;
-    !plan.drift.is_empty()
 }
 
 /// The state with objects at the addresses to which they have moved.

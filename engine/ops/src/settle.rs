@@ -30,7 +30,7 @@ pub(crate) async fn settle(
     }
     let pending = std::mem::take(&mut held.view.pending);
     let lineage = held.lineage(session);
-    if let Err(d) = write_folded(session, held, &lineage, &pending).await {
+    if let Err(d) = write_folded(session, held, &lineage).await {
         held.view.pending = pending;
         said.append(d);
         return said;
@@ -89,10 +89,8 @@ async fn write_folded(
     session: &Session,
     held: &mut Held,
     lineage: &str,
-    pending: &[PendingOperation],
 ) -> Result<(), Diagnostics> {
     let state = held.view.state.clone();
-    let _ = pending;
     write(session, held, lineage, state).await
 }
 

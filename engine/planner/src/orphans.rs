@@ -20,8 +20,6 @@ use std::collections::BTreeSet;
 pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
     let input = walk.input;
     let planned: BTreeSet<AbsResourceInstance> = lock(&walk.index).keys().cloned().collect();
-    let moved_away = &input.refreshed.moved_from;
-    let _ = moved_away;
     let orphans: Vec<&ObjectKey> = input
         .refreshed
         .objects
