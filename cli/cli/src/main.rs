@@ -8,11 +8,18 @@
 //! Order of reading: [`arguments`] (what was asked for), [`surroundings`] (where it runs),
 //! [`session`] (both, brought together), then the [`commands`].
 #![forbid(unsafe_code)]
-#![allow(dead_code)] // until all commands have come
 
 mod arguments;
 mod commands;
+mod inputs;
 mod log;
+mod mock;
+mod operation;
+mod plan_file;
+mod preview;
+mod progress;
+mod providers;
+mod runtime;
 mod session;
 mod surroundings;
 
@@ -42,9 +49,9 @@ fn run(surroundings: Surroundings) -> u8 {
         }
         Err(diagnostics) => return surroundings.refuse(&diagnostics),
     };
-    let mut session = match Session::new(surroundings, &arguments) {
+    let session = match Session::new(surroundings, &arguments) {
         Ok(session) => session,
-        Err((surroundings, diagnostics)) => return surroundings.refuse(&diagnostics),
+        Err(refused) => return refused.0.refuse(&refused.1),
     };
-    commands::run(&mut session, arguments.command)
+    commands::run(&session, &arguments.command)
 }

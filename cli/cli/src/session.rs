@@ -69,7 +69,7 @@ impl Session {
     pub fn new(
         mut surroundings: Surroundings,
         arguments: &Arguments,
-    ) -> Result<Self, (Box<Surroundings>, Diagnostics)> {
+    ) -> Result<Self, Box<(Surroundings, Diagnostics)>> {
         if let Some(directory) = &arguments.before.chdir
             && let Err(error) = surroundings.change_directory(directory)
         {
@@ -80,12 +80,12 @@ impl Session {
                     directory.display()
                 ),
             );
-            return Err((Box::new(surroundings), d.into()));
+            return Err(Box::new((surroundings, d.into())));
         }
         let settings = read(&surroundings, arguments);
         let (claim, cloud) = match settings {
             Ok(settings) => settings,
-            Err(d) => return Err((Box::new(surroundings), d.into())),
+            Err(d) => return Err(Box::new((surroundings, d))),
         };
         let Surroundings {
             called,
@@ -96,8 +96,9 @@ impl Session {
         } = surroundings;
         crate::log::start(&environment);
         let plain = arguments.anywhere.no_color || environment.variable("NO_COLOR").is_some();
-        let style = |watched: bool| {
-            if watched && !plain {
+        let style = |watched: bool| Style {
+            product: product(&called),
+            ..if watched && !plain {
                 Style::terminal(terminal.width)
             } else {
                 Style::PLAIN
@@ -128,6 +129,32 @@ impl Session {
             strict,
             ..LanguageLevel::default()
         })
+    }
+
+    /// The name by which we speak of ourselves: another tool's where we are called by its name, since
+    /// pipelines look for that.
+    pub fn product(&self) -> &'static str {
+        product(&self.called)
+    }
+
+    /// Says first of all, where people read, that the cloud is a mock.
+    pub fn notice(&self) {
+        if self.is_mock() {
+            self.streams.out(crate::mock::NOTICE);
+        }
+    }
+
+    /// The workspace that is selected, by `TF_WORKSPACE` or by the data directory.
+    pub fn workspace(&self) -> String {
+        if let Some(name) = self.environment.variable("TF_WORKSPACE") {
+            return name.to_owned();
+        }
+        let file = self.environment.working.join(&self.data_directory);
+        std::fs::read_to_string(file.join("environment"))
+            .ok()
+            .map(|text| text.trim().to_owned())
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| "default".to_owned())
     }
 
     /// Says what there is to say: errors on standard error, warnings on standard output. Gives the
@@ -173,9 +200,43 @@ impl Session {
         )
     }
 
+    /// Asks whether to go on; only `yes` does.
+    ///
+    /// # Errors
+    /// That nobody can be asked.
+    pub fn approve(&self, question: &str, what: &str) -> Result<bool, Diagnostics> {
+        if !self.terminal.input {
+            return Err(Diagnostic::error(
+                "Nobody can be asked for approval",
+                format!(
+                    "{what} That needs approval, and standard input is no terminal where it could be \
+                     given."
+                ),
+            )
+            .hint("To go on without being asked, add -auto-approve.")
+            .into());
+        }
+        self.streams.out(&format!(
+            "{question}\n  {what}\n  Only \"yes\" is taken for approval.\n\n  Enter a value: "
+        ));
+        let answer = self.streams.read_line().ok().flatten();
+        self.streams.out("\n");
+        Ok(answer.is_some_and(|a| a.trim() == "yes"))
+    }
+
     /// Whether anything but the real cloud is meant.
     pub fn is_mock(&self) -> bool {
         self.cloud != CloudChoice::Real
+    }
+}
+
+fn product(called: &str) -> &'static str {
+    if called.starts_with("terraform") {
+        "Terraform"
+    } else if called.starts_with("tofu") {
+        "OpenTofu"
+    } else {
+        "Formwork"
     }
 }
 
@@ -183,7 +244,7 @@ impl Session {
 fn read(
     surroundings: &Surroundings,
     arguments: &Arguments,
-) -> Result<(Option<String>, CloudChoice), Diagnostic> {
+) -> Result<(Option<String>, CloudChoice), Diagnostics> {
     let variable = |name: &str| surroundings.environment.variable(name);
     let claim = variable("FORMWORK_TERRAFORM_VERSION").map(str::to_owned);
     if let Err(why) = LanguageLevel::new(claim.as_deref(), false) {
@@ -193,7 +254,8 @@ fn read(
                 "{:?} cannot be claimed: {why}. Write a version such as 1.12.2.",
                 claim.unwrap_or_default()
             ),
-        ));
+        )
+        .into());
     }
     let cloud = match (&arguments.anywhere.mock, variable("FORMWORK_CLOUD")) {
         (Some(url), _) if !url.is_empty() => CloudChoice::MockAt(address("-mock", url)?),
@@ -209,7 +271,8 @@ fn read(
                         "FORMWORK_CLOUD is {other:?}. It may be mock, or mock=URL; unset it to work \
                          with the real cloud."
                     ),
-                ));
+                )
+                .into());
             }
         },
     };
@@ -217,7 +280,7 @@ fn read(
 }
 
 /// The address of a mock cloud: `http://HOST:PORT`.
-fn address(given_by: &str, url: &str) -> Result<String, Diagnostic> {
+fn address(given_by: &str, url: &str) -> Result<String, Diagnostics> {
     let url = url.trim_end_matches('/');
     let authority = url.strip_prefix("http://").unwrap_or_default();
     if authority.is_empty() || authority.contains(['/', '?', '#', '@']) {
@@ -227,7 +290,8 @@ fn address(given_by: &str, url: &str) -> Result<String, Diagnostic> {
                 "{given_by} names {url:?}. The address of a mock cloud is http:// with a host and a \
                  port, such as http://127.0.0.1:8080."
             ),
-        ));
+        )
+        .into());
     }
     Ok(url.to_owned())
 }

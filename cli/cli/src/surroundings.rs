@@ -70,6 +70,21 @@ impl Streams {
         Ok(bytes)
     }
 
+    /// Reads a line of the terminal without showing what is typed.
+    pub fn read_hidden(self) -> std::io::Result<Option<String>> {
+        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        let input = std::io::stdin();
+        let Ok(before) = tcgetattr(&input) else {
+            return self.read_line();
+        };
+        let mut hidden = before.clone();
+        hidden.local_modes.remove(LocalModes::ECHO);
+        tcsetattr(&input, OptionalActions::Flush, &hidden)?;
+        let line = self.read_line();
+        tcsetattr(&input, OptionalActions::Flush, &before)?;
+        line
+    }
+
     /// Reads a line of standard input without its end; `None` at the end of the input.
     pub fn read_line(self) -> std::io::Result<Option<String>> {
         let mut line = String::new();

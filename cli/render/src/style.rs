@@ -69,6 +69,11 @@ impl Style {
         }
     }
 
+    /// `text` as news that all went well.
+    pub fn good(self, text: &str) -> String {
+        self.paint(Role::Good, text)
+    }
+
     /// Appends `text` as this role.
     pub(crate) fn push(self, out: &mut String, role: Role, text: &str) {
         if !self.colour {

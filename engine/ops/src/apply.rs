@@ -42,7 +42,7 @@ pub async fn apply(session: &Session, plan: Plan, held: Option<Held>) -> ApplyOu
         interrupted: false,
         state: State::new(),
         diagnostics: Diagnostics::new(),
-        sources: SourceMap::new(),
+        sources: session.sources.clone(),
     };
     let held = match held {
         Some(held) => Ok(held),
@@ -276,7 +276,7 @@ fn variables(
     let Some(root) = configuration.root() else {
         return Ok(BTreeMap::new());
     };
-    let mut sources = SourceMap::new();
+    let mut sources = session.sources.clone();
     let (given, said) = formwork_configuration::root_variables(root, &session.inputs, &mut sources);
     let mut missing = Diagnostics::new();
     let mut values = BTreeMap::new();

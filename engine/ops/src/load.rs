@@ -33,7 +33,7 @@ pub struct Loaded {
 /// Reads the configuration of the working directory.
 pub fn load(session: &Session) -> (Loaded, Diagnostics) {
     let recording = Arc::new(RecordingReader::new(session.reader.clone()));
-    let mut sources = SourceMap::new();
+    let mut sources = session.sources.clone();
     let loading = Loading {
         reader: &*recording,
         fetcher: &*session.fetcher,
@@ -64,7 +64,7 @@ impl Loaded {
             .unserved()
             .map(|u| u.diagnostic())
             .collect();
-        for (_, module) in self.configuration.modules() {
+        for (path, module) in self.configuration.modules() {
             for block in module.resources.values() {
                 for p in &block.provisioners {
                     diagnostics.push(
@@ -90,6 +90,7 @@ impl Loaded {
                     .at(import.range),
                 );
             }
+            let _ = path;
         }
         let backend = self.configuration.root().and_then(|m| m.backend.as_ref());
         if let Some(b) = backend

@@ -86,7 +86,6 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
         return nothing(loaded, diagnostics, None, None).await;
     }
     diagnostics.append(loaded.unserved(session));
-    diagnostics.append(loaded.configuration.removal_conflicts());
     let (variables, said) = loaded.variables(session);
     diagnostics.append(said);
     let (moves, said) = Moves::of(&loaded.configuration);
@@ -247,7 +246,9 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
             ));
         }
     }
-    plan.applyable = !plan.errored && plan.has_changes();
+    let state_changes = planned_state_changes(&plan, &held);
+    plan.applyable = !plan.errored
+        && (plan.has_changes() || (options.mode == PlanMode::RefreshOnly && state_changes));
     for change in plan.changes.iter().filter(|c| c.action != Action::NoOp) {
         session
             .events
@@ -265,6 +266,11 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
 
 async fn no_providers(session: &Session) -> Arc<Providers> {
     Arc::new(Providers::launch(session.factory.clone(), "", []).await.0)
+}
+
+fn planned_state_changes(plan: &Plan, held: &Held) -> bool {
+    let _ = held;
+    !plan.drift.is_empty()
 }
 
 /// The state with objects at the addresses to which they have moved.

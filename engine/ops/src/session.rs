@@ -1,7 +1,7 @@
 //! What a run is handed.
 
 use formwork_configuration::{InputLayer, LanguageLevel, ModuleFetcher, SourceReader};
-use formwork_diagnostics::Diagnostics;
+use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_environment::Environment;
 use formwork_graph::Cancellation;
 use formwork_plan::{EventSink, Plan};
@@ -66,6 +66,9 @@ pub struct Session {
     pub cloud: Option<String>,
     /// Values of root variables, lowest layer first.
     pub inputs: Vec<InputLayer>,
+    /// The files that those were read from; ranges in `inputs` are ranges of this map, and every map
+    /// of files that an operation gives back begins with it.
+    pub sources: SourceMap,
     /// Rules over plans.
     pub judge: Arc<Judge>,
     /// Where events go.

@@ -74,6 +74,7 @@ fn session(folder: &Path, variables: &[(&str, &str)]) -> Session {
             origin: InputOrigin::CommandLine,
             values,
         }],
+        sources: SourceMap::new(),
         judge: Arc::new(|_: &Plan| Diagnostics::new()),
         events: Arc::new(()),
         cancel: Cancellation::new(),

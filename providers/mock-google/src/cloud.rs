@@ -166,6 +166,11 @@ impl Cloud {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The scenario's first project: the one that is meant where nobody names one.
+    pub(crate) fn project(&self) -> Option<String> {
+        self.scenario.projects.first().map(|p| p.id.clone())
+    }
+
     /// The world's id.
     pub(crate) fn id(&self) -> String {
         self.lock().id.clone()

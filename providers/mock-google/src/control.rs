@@ -2,7 +2,7 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `GET /_mock/world` | `{"world": ID, "ready": true}` |
+//! | `GET /_mock/world` | `{"world": ID, "ready": true, "project": ID}`: the project is the scenario's first |
 //! | `GET /_mock/list` | a list of objects |
 //! | `GET /_mock/log` | a list of requests; `?after=SEQ` for those after one |
 //! | `POST /_mock/reset` | `{"world": NEW-ID}` |
@@ -18,7 +18,10 @@ use crate::server::json as respond;
 pub(crate) fn page(cloud: &Cloud, incoming: &Incoming) -> Option<Response<Body>> {
     let name = incoming.path.strip_prefix("/_mock/")?;
     let (status, body) = match (incoming.http.as_str(), name) {
-        ("GET", "world" | "ready") => (StatusCode::OK, json!({"world": cloud.id(), "ready": true})),
+        ("GET", "world" | "ready") => (
+            StatusCode::OK,
+            json!({"world": cloud.id(), "ready": true, "project": cloud.project()}),
+        ),
         ("GET", "list") => (StatusCode::OK, to_value(&cloud.list())),
         ("GET", "log") => {
             let after = incoming

@@ -124,6 +124,12 @@ impl Mock {
         self.cloud.id()
     }
 
+    /// The scenario's first project: the one that is meant where nobody names one.
+    #[must_use]
+    pub fn project(&self) -> Option<String> {
+        self.cloud.project()
+    }
+
     /// Every object, in order of service and path.
     #[must_use]
     pub fn list(&self) -> Vec<Listed> {

@@ -1,23 +1,36 @@
 //! The commands: thin wrappers over operations.
 
+mod apply;
+mod console;
 mod fmt;
+mod init;
+mod mock;
+mod output;
+mod plan;
+mod show;
+mod state;
+mod validate;
 mod version;
 
 use crate::arguments::Command;
 use crate::session::Session;
 
+pub use version::VERSION;
+
 /// Runs a command and gives its exit code.
-pub fn run(session: &mut Session, command: Command) -> u8 {
+pub fn run(session: &Session, command: &Command) -> u8 {
     match command {
-        Command::Fmt(arguments) => fmt::run(session, &arguments),
-        Command::Version(arguments) => version::run(session, &arguments),
-        other => {
-            let debug = format!("{other:?}");
-            let name = debug.split(['(', ' ']).next().unwrap_or_default();
-            session.fail(
-                "Command not served yet",
-                format!("Formwork does not run \"{}\" yet.", name.to_lowercase()),
-            )
-        }
+        Command::Init(arguments) => init::run(session, arguments),
+        Command::Validate(arguments) => validate::run(session, arguments),
+        Command::Plan(arguments) => plan::run(session, arguments),
+        Command::Apply(arguments) => apply::run(session, arguments, false),
+        Command::Destroy(arguments) => apply::run(session, arguments, true),
+        Command::Show(arguments) => show::run(session, arguments),
+        Command::Output(arguments) => output::run(session, arguments),
+        Command::State(command) => state::run(session, command),
+        Command::Fmt(arguments) => fmt::run(session, arguments),
+        Command::Console(arguments) => console::run(session, arguments),
+        Command::Version(arguments) => version::run(session, arguments),
+        Command::Mock(command) => mock::run(session, command),
     }
 }

@@ -4,61 +4,55 @@
 //! the first line is Terraform's with the level of the language, since version detection reads it.
 
 use crate::arguments;
+use crate::preview::Preview;
+use crate::providers;
 use crate::session::{Session, exit};
-use formwork_configuration::{DiskReader, Loading, LocalModulesOnly, load};
-use formwork_diagnostics::SourceMap;
-use serde_json::json;
-use std::collections::BTreeMap;
-use std::path::Path;
+use formwork_render::Versions;
 
 /// Our own version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Version) -> u8 {
-    let level = session.level(false).version;
+    let level = session.level(false).version.to_string();
     let platform = platform();
-    let selections = selections(session);
+    let preview = Preview::of_directory(session);
+    // what the lock file says of providers that are not ours, and ours as they would be chosen
+    let mut selected: std::collections::BTreeMap<String, String> = preview
+        .configuration
+        .lock
+        .providers
+        .iter()
+        .map(|(provider, locked)| (provider.to_string(), locked.version.to_string()))
+        .collect();
+    selected.extend(providers::selections(&preview));
+    let product = session.product();
+    let versions = Versions {
+        product,
+        version: if product == "Formwork" {
+            VERSION
+        } else {
+            &level
+        },
+        tool_version: VERSION,
+        language_version: &level,
+        platform: &platform,
+        providers: selected,
+    };
     if arguments.json {
-        let answer = json!({
-            "terraform_version": level.to_string(),
-            "platform": platform,
-            "provider_selections": selections,
-            "terraform_outdated": false,
-            "formwork": {"format_version": "1.0", "version": VERSION},
-        });
-        session.streams.out(&format!("{answer:#}\n"));
+        session.streams.out(&versions.json());
         return exit::SUCCESS;
     }
-    let mut text = if session.called.starts_with("terraform") {
-        format!("Terraform v{level}\non {platform}\n+ formwork v{VERSION}\n")
+    let mut text = versions.text();
+    let second = if product == "Formwork" {
+        format!("language of Terraform v{level}\n")
     } else {
-        format!("Formwork v{VERSION}\nlanguage of Terraform v{level}\non {platform}\n")
+        format!("by Formwork v{VERSION}\n")
     };
-    for (provider, version) in selections {
-        text.push_str(&format!("+ provider {provider} v{version}\n"));
-    }
+    let at = text.find('\n').map_or(text.len(), |at| at + 1);
+    text.insert_str(at, &second);
     session.streams.out(&text);
     exit::SUCCESS
-}
-
-/// The providers of the configuration here with the versions that they would have. A directory
-/// without a configuration, or with a broken one, has none.
-fn selections(session: &Session) -> BTreeMap<String, String> {
-    let reader = DiskReader {
-        base: session.environment.working.clone(),
-    };
-    let with = Loading {
-        reader: &reader,
-        fetcher: &LocalModulesOnly,
-        level: session.level(false),
-    };
-    let (configuration, _) = load(Path::new("."), &with, &mut SourceMap::new());
-    let mut all = BTreeMap::new();
-    for (provider, locked) in &configuration.lock.providers {
-        all.insert(provider.to_string(), locked.version.to_string());
-    }
-    all
 }
 
 /// The platform in the words that Terraform has for it.

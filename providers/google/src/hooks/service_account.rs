@@ -58,10 +58,6 @@ impl Hooks for ServiceAccount {
         ))
     }
 
-    fn eventual(&self) -> bool {
-        true
-    }
-
     fn derive(
         &self,
         _subject: &Subject<'_>,

@@ -1,0 +1,72 @@
+//! `console`: expressions, one a line.
+
+use crate::arguments;
+use crate::operation::{Operation, Wanted, refused};
+use crate::runtime::{Interrupts, block_on};
+use crate::session::{Session, exit};
+use formwork_eval::ConsoleResult;
+use formwork_values::print;
+
+/// Runs the command.
+pub fn run(session: &Session, arguments: &arguments::Console) -> u8 {
+    block_on(session, async |interrupts| {
+        console(session, arguments, interrupts).await
+    })
+}
+
+async fn console(session: &Session, arguments: &arguments::Console, interrupts: &Interrupts) -> u8 {
+    let interactive = session.terminal.input;
+    if interactive {
+        session.notice();
+    }
+    let wanted = Wanted {
+        variables: Some(&arguments.variables),
+        reading: arguments.reading.clone(),
+        state: arguments.state.clone(),
+        for_program: !interactive,
+        ..Wanted::default()
+    };
+    let (operation, _) = match Operation::begin(session, interrupts, &wanted).await {
+        Ok(begun) => begun,
+        Err(refusal) => return refused(session, &refusal),
+    };
+    let mut code = exit::SUCCESS;
+    match formwork_ops::console(&operation.ops).await {
+        Err((said, sources)) => code = session.say(&said, &sources),
+        Ok((mut console, said)) => {
+            session.say_as(&said, console.sources(), false, !interactive);
+            loop {
+                if interactive {
+                    session.streams.out("> ");
+                }
+                let line = match session.streams.read_line() {
+                    Ok(Some(line)) => line,
+                    Ok(None) | Err(_) => break,
+                };
+                let text = line.trim();
+                if text.is_empty() {
+                    continue;
+                }
+                if text == "exit" {
+                    break;
+                }
+                let (result, said) = console.evaluate(text).await;
+                let failed = session.say_as(&said, console.sources(), false, false);
+                if let Some(result) = result {
+                    let shown = match result {
+                        ConsoleResult::Value(value) => print::console(&value),
+                        ConsoleResult::Type(ty) => print::console_type(&ty),
+                    };
+                    session.streams.out(&format!("{shown}\n"));
+                }
+                // in a script the first error is the last line; a person tries again
+                if failed != exit::SUCCESS && !interactive {
+                    code = failed;
+                    break;
+                }
+            }
+        }
+    }
+    operation.end().await;
+    code
+}

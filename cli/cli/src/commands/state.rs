@@ -1,0 +1,221 @@
+//! `state list`, `state show`, `state pull`, `state settle`; and looking at a state for other commands.
+
+use crate::arguments::{State as StateCommand, StateList, StateSettle, StateShow};
+use crate::operation::{Operation, Wanted, refused};
+use crate::runtime::{Interrupts, block_on};
+use crate::session::{Session, exit};
+use formwork_addresses::{AbsResource, AbsResourceInstance, ModuleInstance};
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, nearest};
+use formwork_ops::StateView;
+use formwork_provider::Providers;
+use formwork_render::{Schemas, state_list_where, state_show};
+use formwork_state::{Snapshot, State, v4};
+
+/// Runs the command.
+pub fn run(session: &Session, command: &StateCommand) -> u8 {
+    block_on(session, async |interrupts| match command {
+        StateCommand::List(arguments) => list(session, arguments, interrupts).await,
+        StateCommand::Show(arguments) => show(session, arguments, interrupts).await,
+        StateCommand::Pull(_) => pull(session, interrupts).await,
+        StateCommand::Settle(arguments) => settle(session, arguments),
+    })
+}
+
+/// Looks at the state, the journal folded in.
+///
+/// # Errors
+/// The exit code, when it could not be read, which was said.
+pub async fn view<R>(
+    session: &Session,
+    interrupts: &Interrupts,
+    wanted: &Wanted<'_>,
+    look: impl AsyncFnOnce(&Operation, &StateView) -> R,
+) -> Result<R, u8> {
+    let (operation, _) = Operation::begin(session, interrupts, wanted)
+        .await
+        .map_err(|refusal| refused(session, &refusal))?;
+    let answer = match formwork_ops::read_state(&operation.ops).await {
+        Ok((view, said)) => {
+            session.say_as(&said, &SourceMap::new(), false, wanted.for_program);
+            if !wanted.for_program {
+                say_pending(session, &view);
+            }
+            Ok(look(&operation, &view).await)
+        }
+        Err(said) => Err(session.say(&said, &SourceMap::new())),
+    };
+    operation.end().await;
+    answer
+}
+
+/// Says what a former run left open.
+fn say_pending(session: &Session, view: &StateView) {
+    let said: Diagnostics = view
+        .pending
+        .iter()
+        .map(|operation| {
+            Diagnostic::warning(
+                "Operation left open",
+                "A run that was cut short had begun an operation on this object, and its end is not known. The next plan finds out.",
+            )
+            .about(&operation.begun.address)
+        })
+        .collect();
+    session.say(&said, &SourceMap::new());
+}
+
+/// The schemas of the providers that a state names; those that cannot be had are left out.
+pub async fn schemas(operation: &Operation, state: &State) -> Schemas {
+    let wanted = state.resources().map(|(_, r)| r.provider.provider.clone());
+    let level = operation.ops.settings.level.version.to_string();
+    let factory = operation.ops.factory.clone();
+    let (providers, _) = Providers::launch(factory, &level, wanted).await;
+    providers.all_schemas()
+}
+
+/// The snapshot with what the journal says.
+pub fn folded(view: &StateView) -> Option<Snapshot> {
+    let mut snapshot = view.snapshot.clone()?;
+    snapshot.state = view.state.clone();
+    Some(snapshot)
+}
+
+async fn list(session: &Session, arguments: &StateList, interrupts: &Interrupts) -> u8 {
+    let mut filters = Vec::new();
+    for text in &arguments.addresses {
+        match Filter::parse(text) {
+            Some(filter) => filters.push(filter),
+            None => return session.say(&no_address(text), &SourceMap::new()),
+        }
+    }
+    let wanted = Wanted {
+        state: arguments.state.clone(),
+        for_program: true,
+        ..Wanted::default()
+    };
+    let listed = view(session, interrupts, &wanted, async |_, view| {
+        let state = &view.state;
+        let text = state_list_where(state, |address| {
+            (filters.is_empty() || filters.iter().any(|f| f.takes(address)))
+                && arguments
+                    .id
+                    .as_ref()
+                    .is_none_or(|id| id_of(state, address).as_deref() == Some(id))
+        });
+        session.streams.out(&text);
+        let empty = filters
+            .iter()
+            .zip(&arguments.addresses)
+            .find(|(f, _)| !state.instances().any(|(a, _)| f.takes(&a)));
+        match empty {
+            Some((Filter::Instance(_), text)) => {
+                session.say(&not_there(text, state), &SourceMap::new())
+            }
+            _ => exit::SUCCESS,
+        }
+    });
+    listed.await.unwrap_or_else(|code| code)
+}
+
+/// What `state list` is asked for.
+enum Filter {
+    Module(ModuleInstance),
+    Resource(AbsResource),
+    Instance(AbsResourceInstance),
+}
+
+impl Filter {
+    fn parse(text: &str) -> Option<Self> {
+        if let Ok(resource) = text.parse() {
+            return Some(Self::Resource(resource));
+        }
+        if let Ok(instance) = text.parse() {
+            return Some(Self::Instance(instance));
+        }
+        text.parse().ok().map(Self::Module)
+    }
+
+    fn takes(&self, address: &AbsResourceInstance) -> bool {
+        match self {
+            Self::Module(m) => address.module.is_within(m),
+            Self::Resource(r) => address.abs_resource() == *r,
+            Self::Instance(i) => address == i,
+        }
+    }
+}
+
+fn id_of(state: &State, address: &AbsResourceInstance) -> Option<String> {
+    let object = state.object(address)?;
+    let json: serde_json::Value = serde_json::from_str(object.attributes_json()?.get()).ok()?;
+    json.get("id")?.as_str().map(str::to_owned)
+}
+
+fn no_address(text: &str) -> Diagnostics {
+    Diagnostic::error(
+        "Invalid address",
+        format!(
+            "{text:?} is no address. One looks like google_compute_network.main, module.net, or \
+             module.net.google_compute_subnetwork.rail[0]; put it in quotes where it has brackets."
+        ),
+    )
+    .into()
+}
+
+fn not_there(text: &str, state: &State) -> Diagnostics {
+    let mut d = Diagnostic::error(
+        "No such object in the state",
+        format!("The state holds nothing at {text}."),
+    );
+    let all: Vec<String> = state.instances().map(|(a, _)| a.to_string()).collect();
+    if let Some(near) = nearest(text, all.iter().map(String::as_str)) {
+        d = d.hint(format!("Did you mean {near}?"));
+    }
+    d.into()
+}
+
+async fn show(session: &Session, arguments: &StateShow, interrupts: &Interrupts) -> u8 {
+    let text = &arguments.address;
+    let Ok(address) = text.parse::<AbsResourceInstance>() else {
+        return session.say(&no_address(text), &SourceMap::new());
+    };
+    session.notice();
+    let wanted = Wanted {
+        state: arguments.state.clone(),
+        ..Wanted::default()
+    };
+    let shown = view(session, interrupts, &wanted, async |operation, view| {
+        let schemas = schemas(operation, &view.state).await;
+        match state_show(&view.state, &address, &schemas, session.style) {
+            Some(shown) => {
+                session.streams.out(&shown);
+                exit::SUCCESS
+            }
+            None => session.say(&not_there(text, &view.state), &SourceMap::new()),
+        }
+    });
+    shown.await.unwrap_or_else(|code| code)
+}
+
+async fn pull(session: &Session, interrupts: &Interrupts) -> u8 {
+    let wanted = Wanted {
+        for_program: true,
+        ..Wanted::default()
+    };
+    let pulled = view(session, interrupts, &wanted, async |_, view| {
+        if let Some(snapshot) = folded(view) {
+            session.streams.bytes(&v4::write(&snapshot));
+        }
+        exit::SUCCESS
+    });
+    pulled.await.unwrap_or_else(|code| code)
+}
+
+fn settle(session: &Session, arguments: &StateSettle) -> u8 {
+    session.fail(
+        "Command not served yet",
+        format!(
+            "Formwork does not settle operations by hand yet; {} was left as it is.",
+            arguments.address
+        ),
+    )
+}

@@ -1,0 +1,71 @@
+//! `validate`.
+
+use crate::arguments;
+use crate::operation::{Operation, Wanted};
+use crate::runtime::block_on;
+use crate::session::{Session, exit};
+use formwork_diagnostics::{Diagnostics, SourceMap};
+use formwork_eval::{Builtins, NoFiles, Surroundings};
+use formwork_render::{KnownFunctions, validate_json};
+use std::sync::Arc;
+
+/// Runs the command.
+pub fn run(session: &Session, arguments: &arguments::Validate) -> u8 {
+    if !arguments.json {
+        session.notice();
+    }
+    let (diagnostics, sources) = block_on(session, async |interrupts| {
+        let wanted = Wanted {
+            reading: arguments.reading.clone(),
+            for_program: arguments.json,
+            no_cloud: true,
+            ..Wanted::default()
+        };
+        match Operation::begin(session, interrupts, &wanted).await {
+            Err(refusal) => *refusal,
+            Ok((operation, _)) => {
+                let validated = formwork_ops::validate(&operation.ops).await;
+                operation.end().await;
+                (validated.diagnostics, validated.sources)
+            }
+        }
+    });
+    if arguments.json {
+        return as_json(session, &diagnostics, &sources);
+    }
+    let code = session.say_as(
+        &diagnostics,
+        &sources,
+        arguments.reading.compact_warnings,
+        false,
+    );
+    if code == exit::SUCCESS {
+        let rest = if diagnostics.is_empty() {
+            "."
+        } else {
+            ", but there is something to say about it, shown above."
+        };
+        session.streams.out(&format!(
+            "{} The configuration is valid{rest}\n",
+            session.style.good("Success!")
+        ));
+    }
+    code
+}
+
+fn as_json(session: &Session, diagnostics: &Diagnostics, sources: &SourceMap) -> u8 {
+    let functions = Builtins::new(Surroundings {
+        files: Arc::new(NoFiles),
+        clock: session.environment.clock.clone(),
+        randomness: session.environment.randomness.clone(),
+        plan_time: None,
+        settle_impure: false,
+    });
+    let text = validate_json(diagnostics, sources, &KnownFunctions(&functions));
+    session.streams.out(&text);
+    if diagnostics.has_errors() {
+        exit::FAILURE
+    } else {
+        exit::SUCCESS
+    }
+}

@@ -1,0 +1,199 @@
+//! An operation's hands: everything that `ops` wants to be given, made from arguments and settings.
+
+use crate::arguments::{Inputs, Locking, Planning, Reading, Variables};
+use crate::inputs::{Values, gather};
+use crate::mock::{self, MockCloud};
+use crate::preview::Preview;
+use crate::progress::Teller;
+use crate::providers::NativeProviders;
+use crate::runtime::{Interrupts, RuntimeSleeper};
+use crate::session::{Session, exit};
+use formwork_addresses::ProviderAddr;
+use formwork_configuration::{DiskReader, LocalModulesOnly};
+use formwork_diagnostics::{Diagnostics, SourceMap};
+use formwork_ops::Settings;
+use formwork_plan::Plan;
+use formwork_state_backends::{Backup, LocalStore};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a command says about how its operation is to go.
+#[derive(Default)]
+pub struct Wanted<'a> {
+    /// Values for variables; none are read without.
+    pub variables: Option<&'a Variables>,
+    /// How the configuration is read.
+    pub reading: Reading,
+    /// How the state is locked; `None` where nothing is locked.
+    pub locking: Option<Locking>,
+    /// How many objects are worked on at once.
+    pub parallelism: Option<usize>,
+    /// The file of the state, if it was named.
+    pub state: Option<PathBuf>,
+    /// Where the former state is kept, if it was named.
+    pub backup: Option<PathBuf>,
+    /// A plan whose own configuration and versions are to be used.
+    pub plan: Option<&'a Plan>,
+    /// Whether standard output belongs to a program: nothing but the answer is written to it.
+    pub for_program: bool,
+    /// Whether the operation needs no cloud at all.
+    pub no_cloud: bool,
+}
+
+impl<'a> Wanted<'a> {
+    /// As plan and apply have it.
+    pub fn planning(planning: &'a Planning) -> Self {
+        Self {
+            variables: Some(&planning.variables),
+            reading: planning.reading.clone(),
+            locking: Some(planning.locking.clone()),
+            parallelism: Some(planning.parallelism),
+            state: planning.state.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+/// An operation about to be run.
+pub struct Operation {
+    /// What `ops` is given.
+    pub ops: formwork_ops::Session,
+    /// The configuration as it was looked at.
+    pub preview: Preview,
+    cloud: Option<MockCloud>,
+}
+
+/// Why an operation cannot begin, and the files that it points into.
+pub type Refusal = Box<(Diagnostics, SourceMap)>;
+
+impl Operation {
+    /// Makes everything ready. What there is to say by then is in the answer.
+    ///
+    /// # Errors
+    /// Why the operation cannot begin.
+    pub async fn begin(
+        session: &Session,
+        interrupts: &Interrupts,
+        wanted: &Wanted<'_>,
+    ) -> Result<(Self, Diagnostics), Refusal> {
+        let preview = match wanted.plan {
+            Some(plan) => Preview::of_plan(session, plan),
+            None => Preview::of_directory(session),
+        };
+        let refuse = |said, sources: &SourceMap| Box::new((said, sources.clone()));
+        let state = match preview.state_path(session, wanted.state.as_deref()) {
+            Ok(state) => state,
+            // a configuration that is not read well is told by what reads it
+            Err(_) if wanted.no_cloud => PathBuf::from("terraform.tfstate"),
+            Err(said) => return Err(refuse(said, &preview.sources)),
+        };
+        let nothing = Inputs::default();
+        let inputs = wanted.variables.map_or(&nothing, |v| &v.inputs);
+        let (mut values, said) = if wanted.variables.is_some() {
+            gather(session, inputs)
+        } else {
+            (Values::default(), Diagnostics::new())
+        };
+        if said.has_errors() {
+            return Err(refuse(said, &values.sources));
+        }
+        let asked = wanted.variables.and_then(|v| v.input);
+        let may_ask = asked.unwrap_or(session.may_ask) && session.terminal.input;
+        if wanted.variables.is_some()
+            && wanted.plan.is_none()
+            && may_ask
+            && !preview.diagnostics.has_errors()
+        {
+            values.ask(session, &preview);
+        }
+        let cloud = if wanted.no_cloud {
+            None
+        } else {
+            MockCloud::of(session)
+                .await
+                .map_err(|said| refuse(said, &preview.sources))?
+        };
+        let providers = NativeProviders::new(session, cloud.as_ref(), &preview);
+        let mut providers = match providers {
+            Ok(providers) => providers,
+            Err(said) => {
+                if let Some(cloud) = cloud {
+                    cloud.leave().await;
+                }
+                return Err(refuse(said, &preview.sources));
+            }
+        };
+        if let Some(plan) = wanted.plan {
+            providers = providers.with_planned(versions(plan));
+        }
+        let backup = match &wanted.backup {
+            None => Backup::Beside,
+            Some(path) if path == Path::new("-") => Backup::None,
+            Some(path) => Backup::At(path.clone()),
+        };
+        if session.is_mock()
+            && wanted.state.is_none()
+            && let Some(folder) = session.environment.working.join(&state).parent()
+        {
+            // what cannot be made here is told when the state is written
+            let _ = mock::prepare(&session.environment);
+            let _ = std::fs::create_dir_all(folder);
+        }
+        let store = LocalStore::new(&session.environment, &state, backup);
+        let locking = wanted.locking.as_ref();
+        let teller = Teller::new(session, wanted.for_program);
+        let ops = formwork_ops::Session {
+            environment: session.environment.clone(),
+            reader: Arc::new(DiskReader {
+                base: session.environment.working.clone(),
+            }),
+            fetcher: Arc::new(LocalModulesOnly),
+            factory: Arc::new(providers),
+            store: Arc::new(store),
+            sleeper: Arc::new(RuntimeSleeper),
+            cloud: cloud.as_ref().map(|c| c.world.clone()),
+            inputs: values.layers,
+            sources: values.sources,
+            judge: Arc::new(|_: &Plan| Diagnostics::new()),
+            events: Arc::new(teller),
+            cancel: interrupts.cancellation().clone(),
+            settings: Settings {
+                parallelism: wanted.parallelism.unwrap_or(10),
+                lock: locking.is_none_or(|l| l.lock),
+                lock_timeout: locking.map_or(Duration::ZERO, |l| l.lock_timeout),
+                level: session.level(wanted.reading.strict_version),
+                tool_version: crate::commands::VERSION.to_owned(),
+                workspace: session.workspace(),
+                skip_backend: session.is_mock(),
+            },
+        };
+        let operation = Self {
+            ops,
+            preview,
+            cloud,
+        };
+        Ok((operation, said))
+    }
+
+    /// Ends what was begun for it.
+    pub async fn end(self) {
+        drop(self.ops);
+        if let Some(cloud) = self.cloud {
+            cloud.leave().await;
+        }
+    }
+}
+
+/// Says why an operation could not begin.
+pub fn refused(session: &Session, refusal: &Refusal) -> u8 {
+    session.say(&refusal.0, &refusal.1);
+    exit::FAILURE
+}
+
+fn versions(plan: &Plan) -> BTreeMap<ProviderAddr, String> {
+    let all = plan.providers.iter();
+    all.map(|p| (p.config.provider.clone(), p.version.clone()))
+        .collect()
+}

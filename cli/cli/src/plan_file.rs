@@ -1,0 +1,77 @@
+//! Saved plans: written for their owner's eyes only, read whole or not at all.
+
+use crate::session::Session;
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_plan::Plan;
+use std::io::Write;
+use std::path::Path;
+
+/// Writes a plan to a file that only its owner may read: it may hold secrets.
+///
+/// # Errors
+/// Why it could not be written; what stood there before is still there.
+pub fn write(session: &Session, path: &Path, plan: &Plan) -> Result<(), Diagnostics> {
+    let bytes = encode(plan)?;
+    let full = session.environment.working.join(path);
+    let folder = full.parent().unwrap_or(Path::new("."));
+    // a temporary file is made with mode 0600, and keeps it under its new name
+    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
+        file.write_all(&bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(&full)?;
+        Ok(())
+    });
+    written.map_err(|error| {
+        Diagnostic::error(
+            "Failed to write plan file",
+            format!("{} cannot be written: {error}.", path.display()),
+        )
+        .into()
+    })
+}
+
+/// Reads a plan from the bytes of a file.
+///
+/// # Errors
+/// That they are no plan, or not whole, or not as they were written.
+pub fn read(bytes: &[u8], path: &Path) -> Result<Plan, Diagnostics> {
+    decode(bytes, path)
+}
+
+/// Whether bytes say that they are a plan.
+pub fn is_plan(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"formwork-plan ")
+}
+
+/// The bytes of a file.
+///
+/// # Errors
+/// Why it cannot be read.
+pub fn bytes_of(session: &Session, path: &Path) -> Result<Vec<u8>, Diagnostics> {
+    std::fs::read(session.environment.working.join(path)).map_err(|error| {
+        Diagnostic::error(
+            "Failed to read file",
+            format!("{} cannot be read: {error}.", path.display()),
+        )
+        .into()
+    })
+}
+
+fn encode(_plan: &Plan) -> Result<Vec<u8>, Diagnostics> {
+    Err(Diagnostic::error(
+        "Plan files not served yet",
+        "This version of Formwork cannot save plans yet.",
+    )
+    .into())
+}
+
+fn decode(_bytes: &[u8], path: &Path) -> Result<Plan, Diagnostics> {
+    Err(Diagnostic::error(
+        "Plan files not served yet",
+        format!(
+            "This version of Formwork cannot read saved plans such as {} yet.",
+            path.display()
+        ),
+    )
+    .into())
+}

@@ -1,0 +1,98 @@
+//! The async runtime, and what interrupts it.
+//!
+//! The first Ctrl-C (or SIGTERM) asks the run to stop: it starts nothing more, lets what runs end, and
+//! writes the state. The second ends the process at once; the journal holds what was begun, and the
+//! next run settles it.
+
+use crate::session::{Session, exit};
+use formwork_graph::Cancellation;
+use formwork_state::Sleeper;
+use std::time::Duration;
+
+/// Requests to stop.
+#[derive(Clone, Default)]
+pub struct Interrupts {
+    cancellation: Cancellation,
+}
+
+impl Interrupts {
+    /// What operations look at.
+    pub fn cancellation(&self) -> &Cancellation {
+        &self.cancellation
+    }
+}
+
+/// Runs a command's asynchronous part.
+pub fn block_on<R>(session: &Session, work: impl AsyncFnOnce(&Interrupts) -> R) -> R {
+    #[allow(clippy::expect_used)] // without threads or a poll descriptor no command can do anything
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("the system has threads to give");
+    // one TLS implementation for the process; fails only if one is installed already
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let interrupts = Interrupts::default();
+    let result = runtime.block_on(async {
+        let listening = tokio::spawn(listen(
+            interrupts.clone(),
+            session.streams,
+            session.automation,
+        ));
+        let result = work(&interrupts).await;
+        listening.abort();
+        result
+    });
+    // what still runs in the background is nothing that anybody waits for
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    result
+}
+
+async fn listen(interrupts: Interrupts, streams: crate::surroundings::Streams, automation: bool) {
+    let mut asked = false;
+    loop {
+        if !interrupt().await {
+            return;
+        }
+        if asked {
+            streams.error(
+                "\nStopped at once. The journal holds what was begun; the next run settles it.\n",
+            );
+            // nothing of ours needs an orderly end: what matters is on disk before it happens
+            std::process::exit(i32::from(exit::FAILURE));
+        }
+        asked = true;
+        if !automation {
+            streams.error("\nInterrupted: nothing more is started, and the state is written when what runs has ended.\n");
+        }
+        interrupts.cancellation.cancel();
+    }
+}
+
+/// Waits for the next request to stop; false if none can be heard.
+#[cfg(unix)]
+async fn interrupt() -> bool {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return tokio::signal::ctrl_c().await.is_ok();
+    };
+    tokio::select! {
+        heard = tokio::signal::ctrl_c() => heard.is_ok(),
+        heard = terminate.recv() => heard.is_some(),
+    }
+}
+
+/// Waits for the next request to stop; false if none can be heard.
+#[cfg(not(unix))]
+async fn interrupt() -> bool {
+    tokio::signal::ctrl_c().await.is_ok()
+}
+
+/// Waiting by the runtime's clock.
+pub struct RuntimeSleeper;
+
+#[async_trait::async_trait]
+impl Sleeper for RuntimeSleeper {
+    async fn sleep(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+}
