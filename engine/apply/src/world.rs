@@ -17,8 +17,7 @@ fn expansion(keys: &PlannedKeys) -> Expansion {
     }
 }
 
-/// Fills in what is known. Objects that an operation is going to make are left out: whoever refers to
-/// them waits for the operation.
+/// Fills in what is known.
 pub(crate) fn fill(objects: &Objects, plan: &Plan, state: &State, providers: &Providers) {
     for ((module, name), keys) in &plan.call_keys {
         objects.set_call(module, name, expansion(keys));
@@ -28,13 +27,19 @@ pub(crate) fn fill(objects: &Objects, plan: &Plan, state: &State, providers: &Pr
     }
     let whole = plan.mode == PlanMode::Destroy;
     for change in plan.changes.iter().filter(|c| c.deposed.is_none()) {
-        if whole || change.action == Action::NoOp {
-            if whole {
-                add_key(objects, &change.address);
-            }
-            if !change.before.is_null() {
-                objects.set(&change.address, change.before.clone());
-            }
+        if whole {
+            add_key(objects, &change.address);
+        }
+        // What the plan knows of an object that is going to be made is promised; the rest is unknown
+        // until it is made.
+        let value = match change.action {
+            Action::NoOp => &change.before,
+            _ if whole => &change.before,
+            Action::Delete | Action::Forget => continue,
+            _ => &change.after,
+        };
+        if !value.is_null() {
+            objects.set(&change.address, value.clone());
         }
     }
     for (resource, kept) in state

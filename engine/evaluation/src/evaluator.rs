@@ -310,7 +310,13 @@ impl Evaluator {
             pending.extend(reading.pending);
             return None;
         }
+        let known = value.is_wholly_known();
         let memo = Arc::new(Memo::new(value, reading.diagnostics));
+        if self.setting.applying && !known && !memo.has_errors() {
+            // Asked for before everything that it refers to is done, by somebody who needs only what
+            // is known of it already. What is unknown now must not be remembered.
+            return Some(memo);
+        }
         // Another task may have been quicker; then its memo is the one whose diagnostics count.
         let mut memos = self.memos.write().unwrap_or_else(PoisonError::into_inner);
         Some(memos.entry(key).or_insert(memo).clone())

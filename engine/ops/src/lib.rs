@@ -28,5 +28,6 @@ pub use console::{Console, console};
 pub use load::{Loaded, load};
 pub use plan::{PlanOptions, PlanOutcome, plan};
 pub use session::{Session, Settings};
+pub use settle::{Word, settle_by_word};
 pub use state::{Held, StateView, read_state};
 pub use validate::{Validated, validate};

@@ -64,7 +64,7 @@ impl Loaded {
             .unserved()
             .map(|u| u.diagnostic())
             .collect();
-        for (path, module) in self.configuration.modules() {
+        for (_, module) in self.configuration.modules() {
             for block in module.resources.values() {
                 for p in &block.provisioners {
                     diagnostics.push(
@@ -90,7 +90,6 @@ impl Loaded {
                     .at(import.range),
                 );
             }
-            let _ = path;
         }
         let backend = self.configuration.root().and_then(|m| m.backend.as_ref());
         if let Some(b) = backend

@@ -86,6 +86,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
         return nothing(loaded, diagnostics, None, None).await;
     }
     diagnostics.append(loaded.unserved(session));
+    diagnostics.append(loaded.configuration.removal_conflicts());
     let (variables, said) = loaded.variables(session);
     diagnostics.append(said);
     let (moves, said) = Moves::of(&loaded.configuration);
@@ -246,9 +247,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
             ));
         }
     }
-    let state_changes = planned_state_changes(&plan, &held);
-    plan.applyable = !plan.errored
-        && (plan.has_changes() || (options.mode == PlanMode::RefreshOnly && state_changes));
+    plan.applyable = !plan.errored && plan.has_changes();
     for change in plan.changes.iter().filter(|c| c.action != Action::NoOp) {
         session
             .events
@@ -266,11 +265,6 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
 
 async fn no_providers(session: &Session) -> Arc<Providers> {
     Arc::new(Providers::launch(session.factory.clone(), "", []).await.0)
-}
-
-fn planned_state_changes(plan: &Plan, held: &Held) -> bool {
-    let _ = held;
-    !plan.drift.is_empty()
 }
 
 /// The state with objects at the addresses to which they have moved.

@@ -30,7 +30,7 @@ pub(crate) async fn settle(
     }
     let pending = std::mem::take(&mut held.view.pending);
     let lineage = held.lineage(session);
-    if let Err(d) = write_folded(session, held, &lineage, &pending).await {
+    if let Err(d) = write_folded(session, held, &lineage).await {
         held.view.pending = pending;
         said.append(d);
         return said;
@@ -89,10 +89,8 @@ async fn write_folded(
     session: &Session,
     held: &mut Held,
     lineage: &str,
-    pending: &[PendingOperation],
 ) -> Result<(), Diagnostics> {
     let state = held.view.state.clone();
-    let _ = pending;
     write(session, held, lineage, state).await
 }
 
@@ -261,4 +259,188 @@ fn open_operation(operation: &PendingOperation, why: &str) -> Diagnostic {
         "Look for the object yourself, then say `formwork state settle '{address}' -id=ID` if it exists, or \
          `formwork state settle '{address}' -not-created` if it does not."
     ))
+}
+
+/// What the user says of an operation whose outcome cannot be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// The object exists, and this is its import id.
+    Exists(String),
+    /// It does not exist: it was never created, or is deleted.
+    NotThere,
+}
+
+/// Settles one open operation by the user's word.
+///
+/// # Errors
+/// That nothing is open at the address, or why the object cannot be read.
+pub async fn settle_by_word(
+    session: &Session,
+    address: &formwork_addresses::AbsResourceInstance,
+    word: &Word,
+) -> Result<Diagnostics, Diagnostics> {
+    let (mut loaded, mut said) = crate::load::load(session);
+    if said.has_errors() {
+        return Err(said);
+    }
+    said.append(loaded.unserved(session));
+    let (variables, problems) = loaded.variables(session);
+    said.append(problems);
+    if said.has_errors() {
+        return Err(said);
+    }
+    let (mut held, problems) = crate::state::hold(session, "OperationTypeSettle").await?;
+    said.append(problems);
+    let result = settle_held(session, &loaded, variables, &mut held, address, word).await;
+    let released = held.release(session).await;
+    match result {
+        Ok(problems) => {
+            said.append(problems);
+            said.append(released);
+            Ok(said)
+        }
+        Err(mut d) => {
+            d.append(released);
+            Err(d)
+        }
+    }
+}
+
+async fn settle_held(
+    session: &Session,
+    loaded: &crate::load::Loaded,
+    variables: std::collections::BTreeMap<Arc<str>, Value>,
+    held: &mut Held,
+    address: &formwork_addresses::AbsResourceInstance,
+    word: &Word,
+) -> Result<Diagnostics, Diagnostics> {
+    let pending = held.view.pending.clone();
+    let Some(operation) = pending.iter().find(|p| p.begun.address == *address) else {
+        let open: Vec<String> = pending
+            .iter()
+            .map(|p| p.begun.address.to_string())
+            .collect();
+        let detail = if open.is_empty() {
+            format!(
+                "There is no open operation at {address}, nor anywhere else: nothing needs settling."
+            )
+        } else {
+            format!(
+                "There is no open operation at {address}. Open are: {}.",
+                open.join(", ")
+            )
+        };
+        return Err(Diagnostic::error("Nothing to settle", detail)
+            .about(address)
+            .into());
+    };
+    let begun = &operation.begun;
+    let mut said = Diagnostics::new();
+    let resolution = match word {
+        Word::NotThere if begun.action == OperationAction::Create => Resolution::NotDone,
+        Word::NotThere => Resolution::Done(None),
+        Word::Exists(id) => {
+            let (providers, problems) = loaded.launch(session, Some(&held.view.state)).await;
+            if problems.has_errors() {
+                return Err(problems);
+            }
+            let evaluation = crate::load::Evaluation {
+                session,
+                configuration: &loaded.configuration,
+                providers: &providers,
+                files: crate::load::disk(session),
+                plan_time: None,
+                applying: false,
+                validating: false,
+            };
+            let known = formwork_planner::objects_of_state(&held.view.state, &providers).await;
+            let evaluator = evaluation.over(known, variables);
+            let (_, problems) =
+                formwork_planner::configure_provider(&evaluator, &providers, &begun.provider).await;
+            if problems.has_errors() {
+                return Err(problems);
+            }
+            let object = import(&providers, begun, id, &mut said).await?;
+            Resolution::Done(Some(Arc::new(object)))
+        }
+    };
+    let lineage = held.lineage(session);
+    let state = held.view.state.clone();
+    write(session, held, &lineage, state).await?;
+    let mut recorder = begin_journal(session, held, &lineage, &pending).await?;
+    let id = begun.id;
+    recorder
+        .record(&JournalEntry::Settled { id, resolution })
+        .map_err(|e| {
+            Diagnostics::from(Diagnostic::error(
+                "Journal refuses an entry",
+                format!("{e}."),
+            ))
+        })?;
+    let open: Vec<PendingOperation> = pending
+        .iter()
+        .filter(|p| p.begun.id != id)
+        .cloned()
+        .collect();
+    let state = recorder.into_ledger().into_state();
+    write(session, held, &lineage, state).await?;
+    end_journal(session, held, &lineage, &open).await?;
+    held.view.pending = open;
+    Ok(said)
+}
+
+/// The object that the user says exists.
+async fn import(
+    providers: &Providers,
+    begun: &formwork_journal::Begun,
+    id: &str,
+    said: &mut Diagnostics,
+) -> Result<ResourceInstanceObject, Diagnostics> {
+    let address = &begun.address;
+    let kind = address.resource.kind.to_string();
+    let not_found = |why: &str| {
+        Diagnostics::from(
+            Diagnostic::error(
+                "Cannot import the object",
+                format!("The object \"{id}\" cannot be taken over for {address}: {why}."),
+            )
+            .about(address),
+        )
+    };
+    let (Some(schema), Some(p)) = (
+        providers.schema_of(&begun.provider.provider, &address.resource),
+        providers.configured(&begun.provider),
+    ) else {
+        return Err(not_found("its provider is not there"));
+    };
+    let request = provider::ImportRequest {
+        kind: kind.clone(),
+        id: id.to_owned(),
+    };
+    let found = p
+        .import_resource_state(request)
+        .await
+        .map_err(|r| Reported::placed(r, address, None))?;
+    let Some(first) = found.into_iter().find(|f| f.kind == kind) else {
+        return Err(not_found(
+            "the provider finds no object of this type by that id",
+        ));
+    };
+    let read = p
+        .read_resource(provider::ReadRequest {
+            kind,
+            current: first.state,
+            private: first.private,
+        })
+        .await;
+    let problems = Reported::placed(read.reported, address, None);
+    if problems.has_errors() {
+        return Err(problems);
+    }
+    said.append(problems);
+    if read.new.is_null() {
+        return Err(not_found("it does not exist"));
+    }
+    stored(begun, &read.new, read.private, &schema, false)
+        .ok_or_else(|| not_found("the provider read something that is not of its schema's type"))
 }

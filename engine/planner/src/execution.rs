@@ -133,14 +133,7 @@ pub fn build(
     if anything {
         b.order_makes();
         order_destroys(&mut b, changes, prior_dependencies, &destroys, &makes);
-        configure_providers(
-            &mut b,
-            changes,
-            prior_dependencies,
-            &providers,
-            &destroys,
-            further,
-        );
+        configure_providers(&mut b, changes, &providers, &destroys, further);
     }
     for (names, of, is_output) in [
         (&further.outputs, &references.outputs, true),
@@ -316,12 +309,10 @@ fn urgent_blocks(
 fn configure_providers(
     b: &mut Builder<'_>,
     changes: &[ResourceInstanceChange],
-    prior_dependencies: &[Vec<AbsResource>],
     users: &BTreeMap<AbsProviderConfig, Vec<NodeId>>,
     destroys: &[(usize, NodeId)],
     further: &Further,
 ) {
-    let _ = prior_dependencies;
     for (provider, nodes) in users {
         let configure = b
             .graph

@@ -3,7 +3,7 @@
 use crate::conditions::{is_bad, judge};
 use crate::instance::{Subject, Wishes, plan_configured};
 use crate::prior::PriorObject;
-use crate::walk::{Walk, join, lock};
+use crate::walk::{Walk, join};
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance,
 };
@@ -291,13 +291,6 @@ impl<'a> Walk<'a> {
         );
         self.results
             .add(CheckKind::Resource, &block, &address.to_string(), verdicts);
-    }
-
-    /// The instances of a refresh-only run keep what they are.
-    pub(crate) async fn visit_refresh_only(&self, node: Node) -> Visit {
-        let _ = lock(&self.changes).len();
-        let _ = node;
-        Visit::Done
     }
 }
 

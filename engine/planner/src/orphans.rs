@@ -2,22 +2,24 @@
 //! that a replacement has left behind. In a destroy run: everything.
 
 use crate::instance::{Subject, plan_deletion};
+use crate::prior::PriorObject;
 use crate::providers::{configure_provider, objects_of_state};
 use crate::refresh::ObjectKey;
 use crate::walk::{Walk, lock};
-use formwork_addresses::{AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode};
+use formwork_addresses::{
+    AbsProviderConfig, AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode,
+};
+use formwork_configuration::{MoveTarget, RemovedBlock};
 use formwork_diagnostics::{Diagnostics, SourceRange};
 use formwork_evaluation::Expansion;
 use formwork_graph::{Direction, Node, What};
-use formwork_plan::{ActionReason, PlanMode};
+use formwork_plan::{Action, ActionReason, PlanMode, ResourceInstanceChange};
 use std::collections::BTreeSet;
 
 /// Plans the deletion of every object in the state that the walk has not planned.
 pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
     let input = walk.input;
     let planned: BTreeSet<AbsResourceInstance> = lock(&walk.index).keys().cloned().collect();
-    let moved_away = &input.refreshed.moved_from;
-    let _ = moved_away;
     let orphans: Vec<&ObjectKey> = input
         .refreshed
         .objects
@@ -53,6 +55,14 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
             (PlanMode::Destroy, _) | (_, Some(_)) => None,
             _ => Some(reason(walk, address)),
         };
+        if deposed.is_none()
+            && input.mode == PlanMode::Normal
+            && let Some(removed) = removed_block(walk, address)
+            && !removed.destroy
+        {
+            walk.keep(forgotten(address, &config, prior, schema.version));
+            continue;
+        }
         let prevent = if deposed.is_none() {
             prevent_destroy(walk, address)
         } else {
@@ -76,6 +86,60 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
         }
     }
     let _ = walk.say(said);
+}
+
+/// The `removed` block that speaks of an instance, if there is one.
+fn removed_block<'w>(
+    walk: &'w Walk<'_>,
+    address: &AbsResourceInstance,
+) -> Option<&'w RemovedBlock> {
+    let configuration = walk.input.evaluator.configuration();
+    configuration.modules().find_map(|(path, module)| {
+        module.removed.iter().find(|r| match &r.from {
+            // Addresses in the block are relative to its module, and without keys mean all.
+            MoveTarget::Module(m) => {
+                let mut whole = path.clone();
+                for name in m.path().names() {
+                    whole = whole.child(name);
+                }
+                address.module_path().is_within(&whole)
+            }
+            MoveTarget::Resource(r) => {
+                let mut whole = path.clone();
+                for name in r.module.path().names() {
+                    whole = whole.child(name);
+                }
+                address.module_path() == whole && address.resource == r.resource
+            }
+        })
+    })
+}
+
+/// The object leaves the state and stays in the world.
+fn forgotten(
+    address: &AbsResourceInstance,
+    config: &AbsProviderConfig,
+    prior: &PriorObject,
+    schema_version: u64,
+) -> ResourceInstanceChange {
+    let ty = prior.value.type_of();
+    ResourceInstanceChange {
+        address: address.clone(),
+        previous_address: None,
+        deposed: None,
+        provider: config.clone(),
+        action: Action::Forget,
+        reason: Some(ActionReason::DeleteBecauseNoResourceConfig),
+        before: prior.value.clone(),
+        after: formwork_values::Value::null(ty),
+        replace_paths: Vec::new(),
+        planned_private: prior.private.clone(),
+        schema_version,
+        dependencies: prior.dependencies.clone(),
+        create_before_destroy: prior.create_before_destroy,
+        importing: None,
+        legacy_type_system: false,
+    }
 }
 
 /// Where the block of an instance says that it must not be destroyed.

@@ -6,7 +6,7 @@
 //! per provider.
 
 use crate::conditions::judge;
-use crate::walk::{join, with_origin};
+use crate::walk::with_origin;
 use formwork_addresses::{
     AbsProviderConfig, InstanceKey, LocalProviderConfig, ModulePath, ProviderAddr, Resource,
     ResourceMode,
@@ -34,15 +34,11 @@ pub async fn validate(
         missing: BTreeSet::new(),
         said: Diagnostics::new(),
     };
-    let mut failed: BTreeSet<u32> = BTreeSet::new();
+    // Everything is looked at even if something that it needs is wrong: what is wrong there is unknown
+    // here, so nothing is said twice.
     for node in graph.order() {
-        let Some(n) = graph.get(*node) else { continue };
-        let before = v.said.error_count();
-        // Everything is looked at even if something that it needs is wrong: what is wrong there is
-        // unknown here, so nothing is said twice.
-        v.visit(&n.module, &n.what).await;
-        if v.said.error_count() > before {
-            failed.insert(*node);
+        if let Some(n) = graph.get(*node) {
+            v.visit(&n.module, &n.what).await;
         }
     }
     v.said
@@ -343,7 +339,6 @@ impl Validation<'_> {
     fn references_only(&mut self, block: &ResourceBlock, scope: &ModuleScope<'_>) {
         self.said
             .append(formwork_evaluation::check_body(&block.body, scope));
-        let _ = join("", "");
     }
 }
 

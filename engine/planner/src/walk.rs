@@ -468,15 +468,15 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
         }
         PlanMode::Destroy => orphans::prepare_destroy(&mut walk_).await,
         PlanMode::RefreshOnly => {
-            walk(graph.dag(), input.parallelism, &input.cancel, |node| {
-                walk_.visit_refresh_only(node)
-            })
-            .await;
+            said.push(formwork_diagnostics::Diagnostic::error(
+                "Not served yet",
+                "This version of Formwork does not make refresh-only plans.",
+            ));
         }
     }
     let failed = lock(&walk_.diagnostics).has_errors() || said.has_errors();
     let cancelled = input.cancel.is_cancelled();
-    if !failed && !cancelled && input.mode != PlanMode::RefreshOnly {
+    if !failed && !cancelled {
         orphans::plan_orphans(&walk_).await;
     }
     let mut planned = Planned {

@@ -17,6 +17,11 @@ use std::sync::Arc;
 /// Unchanged lines of a text shown around changed ones.
 const CONTEXT: usize = 2;
 
+/// A text of more lines than this is cut where all of it comes or goes.
+const MOST_LINES: usize = 30;
+/// So much of it is shown.
+const FIRST_LINES: usize = 20;
+
 /// What the schema adds to a value.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Shape<'a> {
@@ -192,8 +197,18 @@ impl<'a> Differ<'a> {
                 let word = heredoc_word(lines.iter().copied());
                 self.page
                     .line(depth, sign, &format!("{name}<<-{word}{note}"));
-                for line in lines {
+                // of a long text that comes or goes, the beginning tells which it is
+                let shown = match sign {
+                    Sign::None => lines.len(),
+                    _ if lines.len() > MOST_LINES => FIRST_LINES,
+                    _ => lines.len(),
+                };
+                for line in lines.iter().take(shown) {
                     self.page.line(depth + 1, Sign::None, &tame(line));
+                }
+                if shown < lines.len() {
+                    let more = counted(lines.len() - shown, "more line");
+                    self.page.remark(depth + 1, &format!("({more})"));
                 }
                 self.page.line(depth, Sign::None, &format!("{word}{end}"));
             }

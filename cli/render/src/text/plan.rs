@@ -7,9 +7,11 @@ use super::lines::{no_changes_line, plan_line};
 use super::page::{FORCES, Page, SENSITIVE, Sign, counted, key, label};
 use crate::schemas::{SchemaCache, Schemas};
 use crate::style::{Role, Style, wrap};
-use formwork_addresses::{InstanceKey, ResourceMode};
+use formwork_addresses::{AbsResourceInstance, DeposedKey, InstanceKey, ResourceMode};
 use formwork_plan::{Action, ActionReason, OutputChange, Plan, PlanMode, ResourceInstanceChange};
-use std::collections::BTreeSet;
+use formwork_syntax::on_deep_stack;
+use formwork_values::{Kind, Value};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The plan as text, from the first section to the closing line, without a blank line around it.
@@ -102,67 +104,96 @@ fn nothing(page: &mut Page, plan: &Plan) {
     sentence(page, &why);
 }
 
-/// What changed outside. Of a normal plan only what it deals with, or what is gone; the rest differs
-/// in values that nobody configured.
+/// What changed outside. Of a normal plan only what has consequences: objects that are gone, and of
+/// objects that the plan changes the values that it changes. What a server does to values of its own
+/// is news to nobody; a refresh-only plan shows it.
 fn drift(
     page: &mut Page,
     plan: &Plan,
     changes: &[&ResourceInstanceChange],
     cache: &mut SchemaCache<'_>,
 ) {
-    let dealt_with: BTreeSet<String> = changes.iter().map(|c| c.display_address()).collect();
-    let (shown, others): (Vec<_>, Vec<_>) = plan.drift.iter().partition(|d| {
-        plan.mode == PlanMode::RefreshOnly
-            || d.action == Action::Delete
-            || dealt_with.contains(&d.display_address())
-    });
-    if !shown.is_empty() {
-        let note = format!(
-            "Note: Objects have changed outside of {}",
-            page.style.product
-        );
-        let note = page.style.paint(Role::Strong, &note);
-        page.out.push_str(&note);
-        page.blank();
-        for change in &shown {
-            page.blank();
-            drifted(page, change, cache);
-        }
-        page.blank();
-        if plan.mode == PlanMode::RefreshOnly {
-            sentence(
-                page,
-                "This plan only records these changes in the state; it does not undo them.",
-            );
-            page.blank();
+    let planned: BTreeMap<(&AbsResourceInstance, Option<&DeposedKey>), &ResourceInstanceChange> =
+        changes
+            .iter()
+            .map(|c| ((&c.address, c.deposed.as_ref()), *c))
+            .collect();
+    let mut shown = Vec::new();
+    for drift in &plan.drift {
+        if plan.mode == PlanMode::RefreshOnly || drift.action == Action::Delete {
+            shown.push(drift.clone());
+        } else if let Some(change) = planned.get(&(&drift.address, drift.deposed.as_ref())) {
+            let before = consequence(&drift.before, &drift.after, &change.after);
+            if before != drift.after {
+                let mut drift = drift.clone();
+                drift.before = before;
+                shown.push(drift);
+            }
         }
     }
-    if !others.is_empty() {
-        let objects = counted(others.len(), "object");
-        let differ = if others.len() == 1 {
-            "differs"
-        } else {
-            "differ"
-        };
+    if shown.is_empty() {
+        return;
+    }
+    let note = format!(
+        "Note: Objects have changed outside of {}",
+        page.style.product
+    );
+    let note = page.style.paint(Role::Strong, &note);
+    page.out.push_str(&note);
+    page.blank();
+    for change in &shown {
+        page.blank();
+        drifted(page, change, cache);
+    }
+    page.blank();
+    if plan.mode == PlanMode::RefreshOnly {
         sentence(
             page,
-            &format!(
-                "{objects} {differ} from the state in values that the configuration does not set; a \
-                 -refresh-only plan shows which."
-            ),
+            "This plan only records these changes in the state; it does not undo them.",
         );
         page.blank();
     }
 }
 
+/// The value before the drift, with everything taken as it is now that the plan leaves as it is now,
+/// or that will be decided by the provider anyway.
+fn consequence(before: &Value, now: &Value, planned: &Value) -> Value {
+    let whole = before;
+    on_deep_stack(|| {
+        if now == planned || !planned.is_known() || planned.is_null() && now.is_null() {
+            return now.clone();
+        }
+        match (before.kind(), now.kind(), planned.kind()) {
+            (Kind::Object(b, before), Kind::Object(n, now), Kind::Object(p, planned))
+                if b.names() == n.names() && n.names() == p.names() =>
+            {
+                let parts = before.iter().zip(now).zip(planned);
+                let parts: Vec<Value> = parts.map(|((b, n), p)| consequence(b, n, p)).collect();
+                Value::object(b.names().iter().cloned().zip(parts))
+            }
+            (Kind::List(before), Kind::List(now), Kind::List(planned))
+                if before.len() == now.len() && now.len() == planned.len() =>
+            {
+                let parts = before.iter().zip(now).zip(planned);
+                let parts: Vec<Value> = parts.map(|((b, n), p)| consequence(b, n, p)).collect();
+                Value::list_of(parts).unwrap_or_else(|| whole.clone())
+            }
+            _ => before.clone(),
+        }
+    })
+}
+
 fn drifted(page: &mut Page, change: &ResourceInstanceChange, cache: &mut SchemaCache<'_>) {
     let address = change.display_address();
-    let (what, sign) = match change.action {
-        Action::Delete => ("has been deleted", Sign::Remove),
-        _ => ("has changed", Sign::Change),
+    let gone = change.action == Action::Delete;
+    let what = if gone {
+        "has been deleted"
+    } else {
+        "has changed"
     };
     comment(page, &format!("{address} {what}"));
-    block(page, change, sign, cache);
+    let sign = if gone { Sign::Remove } else { Sign::Change };
+    block_between(page, change, sign, cache, gone);
 }
 
 fn legend(page: &mut Page, changes: &[&ResourceInstanceChange]) {
@@ -324,6 +355,17 @@ fn block(
     sign: Sign,
     cache: &mut SchemaCache<'_>,
 ) {
+    block_between(page, change, sign, cache, false);
+}
+
+/// The same; of an object that is `gone` only what names it.
+fn block_between(
+    page: &mut Page,
+    change: &ResourceInstanceChange,
+    sign: Sign,
+    cache: &mut SchemaCache<'_>,
+    gone: bool,
+) {
     let resource = &change.address.resource;
     let schema = cache.schema(&change.provider.provider, resource);
     let word = match resource.mode {
@@ -343,7 +385,13 @@ fn block(
     };
     let block = schema.as_ref().map(|s| &*s.block);
     let mut differ = Differ::new(page, &change.replace_paths);
-    if change.action == Action::NoOp && change.importing.is_some() {
+    if gone {
+        let names = ["id", "name"].into_iter().filter_map(|name| {
+            let value = change.before.unmarked().attribute(name)?;
+            Some((name, value.clone()))
+        });
+        differ.snapshot(1, block, &Value::object(names));
+    } else if change.action == Action::NoOp && change.importing.is_some() {
         differ.snapshot(1, block, change.after.unmarked());
     } else {
         let body = Body {

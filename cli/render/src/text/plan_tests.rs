@@ -454,19 +454,23 @@ Applying this plan records these outputs in the state; it changes no object.
 "
     );
     p.outputs.clear();
-    p.drift = vec![change(
+    let drift = change(
         Action::Update,
-        Some(vm(&[("mtu", Value::int(1))])),
-        Some(vm(&[("mtu", Value::int(2))])),
-    )];
-    assert!(
-        plan_text(&p, &schemas(), Style::PLAIN).starts_with("1 object differs"),
-        "drift that nobody deals with is only counted"
+        Some(vm(&[("mtu", Value::int(1)), ("etag", s("x"))])),
+        Some(vm(&[("mtu", Value::int(2)), ("etag", s("y"))])),
     );
+    let mut gone = change(Action::Delete, Some(vm(&[("mtu", Value::int(1))])), None);
+    gone.address = "demo_vm.gone".parse().expect("an address");
+    p.drift = vec![drift];
+    assert!(
+        plan_text(&p, &schemas(), Style::PLAIN).starts_with("No changes."),
+        "drift that has no consequences is not told"
+    );
+    p.drift.push(gone);
     p.changes = vec![change(
         Action::Update,
-        Some(vm(&[("mtu", Value::int(2))])),
-        Some(vm(&[("mtu", Value::int(1))])),
+        Some(vm(&[("mtu", Value::int(2)), ("etag", s("y"))])),
+        Some(vm(&[("mtu", Value::int(1)), ("etag", unknown())])),
     )];
     let text = plan_text(&p, &schemas(), Style::PLAIN);
     assert_eq!(
@@ -477,6 +481,12 @@ Applying this plan records these outputs in the state; it changes no object.
   ~ resource "demo_vm" "a" {
       ~ mtu  = 1 -> 2
         name = "a"
+        # (1 unchanged attribute hidden)
+    }
+
+  # demo_vm.gone has been deleted
+  - resource "demo_vm" "gone" {
+        name = "a"
     }
 
 Formwork will do this; the signs mean:
@@ -484,6 +494,7 @@ Formwork will do this; the signs mean:
 
   # demo_vm.a will be changed in place
   ~ resource "demo_vm" "a" {
+      ~ etag = "y" -> (known after apply)
       ~ mtu  = 2 -> 1
         name = "a"
     }
@@ -521,4 +532,14 @@ fn without_a_schema_and_with_marks() {
     }
 "#,
     );
+}
+
+#[test]
+fn long_texts_that_come_or_go_are_cut() {
+    let script: String = (1..=50).map(|i| format!("line {i}\n")).collect();
+    let object = vm(&[("script", s(&script))]);
+    let p = plan(vec![change(Action::Create, None, Some(object))]);
+    let text = plan_text(&p, &schemas(), Style::PLAIN);
+    let end = "            line 20\n            # (30 more lines)\n        EOT\n";
+    assert!(text.contains(end), "{text}");
 }

@@ -10,7 +10,7 @@ use crate::cloud::verb;
 use crate::draft::text;
 use crate::engine::Subject;
 use crate::engine::carries::contradiction;
-use crate::engine::exchange::{Change, Outcome};
+use crate::engine::exchange::{Change, Outcome, is_busy};
 use crate::failure::Failure;
 use crate::hooks::hooks;
 use crate::json::{self, put};
@@ -168,19 +168,9 @@ impl<'a> Subject<'a> {
     /// Waits until an object that was found while it is being made is ready.
     async fn cloud_settles(&self, outcome: &Outcome) {
         let Outcome::Found(_) = outcome else { return };
-        let busy = |json: &Json| {
-            ["state", "status"].iter().any(|key| {
-                json.get(key).and_then(Json::as_str).is_some_and(|s| {
-                    matches!(
-                        s,
-                        "CREATING" | "PROVISIONING" | "STAGING" | "PENDING" | "REPAIRING"
-                    )
-                })
-            })
-        };
         let begun = tokio::time::Instant::now();
         while let Ok(Some(json)) = self.read().await {
-            if !busy(&json) || begun.elapsed() > self.limit(Act::Create) {
+            if !is_busy(&json) || begun.elapsed() > self.limit(Act::Create) {
                 return;
             }
             tokio::time::sleep(std::time::Duration::from_millis(500).max(begun.elapsed() / 10))

@@ -21,6 +21,21 @@ use crate::failure::Failure;
 /// How often a request whose fate was settled as "did not happen" is sent again.
 const RESENDS: u32 = 4;
 
+/// How long a new object may stay invisible to readers.
+pub(crate) const EVENTUALLY: Duration = Duration::from_secs(15);
+
+/// Whether an object says that it is on its way to another state.
+pub(crate) fn is_busy(json: &Json) -> bool {
+    ["state", "status"].iter().any(|key| {
+        json.get(key).and_then(Json::as_str).is_some_and(|s| {
+            matches!(
+                s,
+                "CREATING" | "PROVISIONING" | "STAGING" | "REPAIRING" | "DELETING" | "STOPPING"
+            )
+        })
+    })
+}
+
 /// A change to be made.
 pub(crate) struct Change {
     pub(crate) act: Act,
@@ -167,17 +182,26 @@ impl Cloud {
         Ok(())
     }
 
+    /// The object of a creation that was refused because it exists, if it is what was asked for. New
+    /// objects are not seen everywhere at once, so it is looked for patiently.
     async fn found_ours(&self, change: &Change) -> Result<Option<Json>, GoogleError> {
         let Some(key) = &change.key else {
             return Ok(None);
         };
-        match self.client.send(key).await {
-            Ok(answer) if contradiction(&answer.body, &change.sent).is_none() => {
-                Ok(Some(answer.body))
+        let begun = tokio::time::Instant::now();
+        loop {
+            match self.client.send(key).await {
+                Ok(answer) if contradiction(&answer.body, &change.sent).is_none() => {
+                    return Ok(Some(answer.body));
+                }
+                Ok(_) => return Ok(None),
+                Err(e) if e.kind == ErrorKind::NotFound => {}
+                Err(e) => return Err(e),
             }
-            Ok(_) => Ok(None),
-            Err(e) if e.kind == ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(e),
+            if begun.elapsed() > EVENTUALLY {
+                return Ok(None);
+            }
+            tokio::time::sleep(Duration::from_millis(500)).await;
         }
     }
 

@@ -13,6 +13,7 @@ use crate::cloud::Cloud;
 use crate::engine::Subject;
 use crate::engine::apply::no_private;
 use crate::engine::carries::contradiction;
+use crate::engine::exchange::{EVENTUALLY, is_busy};
 use crate::failure::Failure;
 use crate::hooks::hooks;
 use crate::json;
@@ -105,7 +106,7 @@ async fn settle_noted(
         }
     }
     let found = match subject.key() {
-        Some(_) => subject.read().await?,
+        Some(_) => look(subject, act, ended).await?,
         None => {
             // The key as it was noted.
             let key = noted.get("key").filter(|k| k.is_object());
@@ -132,6 +133,10 @@ async fn settle_noted(
             }
         }
     };
+    // On its way, and no operation to ask: the object itself says when it is there, or gone.
+    if !ended && refused.is_none() && found.as_ref().is_some_and(is_busy) {
+        return Ok(Settlement::StillRunning);
+    }
     let reported = |what: &str| {
         refused
             .clone()
@@ -190,4 +195,21 @@ async fn settle_noted(
             reported: Vec::new(),
         },
     })
+}
+
+/// Reads the object; where new ones are not seen at once, patiently.
+async fn look(subject: &Subject<'_>, act: Act, ended: bool) -> Result<Option<Json>, Failure> {
+    let patience = if act == Act::Create && !ended && hooks(&subject.resource.name).eventual() {
+        EVENTUALLY / 3
+    } else {
+        std::time::Duration::ZERO
+    };
+    let begun = tokio::time::Instant::now();
+    loop {
+        let found = subject.read().await?;
+        if found.is_some() || begun.elapsed() >= patience {
+            return Ok(found);
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    }
 }

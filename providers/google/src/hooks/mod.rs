@@ -63,6 +63,11 @@ pub(crate) trait Hooks: Send + Sync {
         error.kind == ErrorKind::NotFound
     }
 
+    /// Whether a new object may be invisible to readers for some seconds.
+    fn eventual(&self) -> bool {
+        false
+    }
+
     /// Whether lists hold whole objects.
     fn listable(&self) -> bool {
         true

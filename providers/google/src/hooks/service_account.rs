@@ -58,6 +58,10 @@ impl Hooks for ServiceAccount {
         ))
     }
 
+    fn eventual(&self) -> bool {
+        true
+    }
+
     fn derive(
         &self,
         _subject: &Subject<'_>,

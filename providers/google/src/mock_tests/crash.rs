@@ -269,3 +269,223 @@ async fn an_operation_that_fails_leaves_nothing_or_says_what() {
     )
     .await;
 }
+
+/// Every type with the configuration of one object, in the order of their needs.
+fn inventory() -> Vec<(&'static str, Json)> {
+    vec![
+        (
+            "google_compute_network",
+            json!({"name": "n", "auto_create_subnetworks": false}),
+        ),
+        (
+            "google_compute_subnetwork",
+            json!({"name": "s", "network": "n", "ip_cidr_range": "10.0.0.0/20"}),
+        ),
+        (
+            "google_compute_firewall",
+            json!({"name": "f", "network": "n", "allow": [{"protocol": "tcp"}]}),
+        ),
+        (
+            "google_compute_router",
+            json!({"name": "r", "network": "n"}),
+        ),
+        (
+            "google_compute_router_nat",
+            json!({"name": "nat", "router": "r", "nat_ip_allocate_option": "AUTO_ONLY", "source_subnetwork_ip_ranges_to_nat": "ALL_SUBNETWORKS_ALL_IP_RANGES"}),
+        ),
+        (
+            "google_compute_route",
+            json!({"name": "rt", "network": "n", "dest_range": "10.99.0.0/16", "next_hop_gateway": "default-internet-gateway"}),
+        ),
+        ("google_compute_address", json!({"name": "a"})),
+        ("google_compute_global_address", json!({"name": "g"})),
+        (
+            "google_compute_disk",
+            json!({"name": "d", "size": 10, "image": "debian-cloud/debian-12"}),
+        ),
+        (
+            "google_compute_resource_policy",
+            json!({"name": "p", "group_placement_policy": [{"collocation": "COLLOCATED"}]}),
+        ),
+        (
+            "google_compute_reservation",
+            json!({"name": "res", "zone": "us-central1-b", "specific_reservation": [{"count": 1, "instance_properties": [{"machine_type": "n2-standard-2"}]}]}),
+        ),
+        (
+            "google_compute_instance",
+            json!({"name": "vm", "machine_type": "n2-standard-2", "boot_disk": [{"initialize_params": [{"image": "debian-cloud/debian-12"}]}], "network_interface": [{"subnetwork": "s"}]}),
+        ),
+        (
+            "google_compute_instance_template",
+            json!({"name_prefix": "t-", "machine_type": "n2-standard-2", "disk": [{"source_image": "debian-cloud/debian-12"}], "network_interface": [{"network": "n"}]}),
+        ),
+        (
+            "google_storage_bucket",
+            json!({"name": "formwork-crash", "location": "US"}),
+        ),
+        (
+            "google_storage_bucket_object",
+            json!({"bucket": "formwork-crash", "name": "o", "content": "c"}),
+        ),
+        (
+            "google_storage_bucket_iam_member",
+            json!({"bucket": "formwork-crash", "role": "roles/storage.objectViewer", "member": "user:a@example.com"}),
+        ),
+        (
+            "google_storage_bucket_iam_binding",
+            json!({"bucket": "formwork-crash", "role": "roles/storage.objectAdmin", "members": ["user:b@example.com"]}),
+        ),
+        (
+            "google_filestore_instance",
+            json!({"name": "fs", "location": "us-central1-b", "tier": "BASIC_SSD", "file_shares": [{"name": "home", "capacity_gb": 2560}], "networks": [{"network": "n", "modes": ["MODE_IPV4"]}]}),
+        ),
+        ("google_service_account", json!({"account_id": "crasher"})),
+        (
+            "google_project_iam_member",
+            json!({"project": "formwork-mock", "role": "roles/logging.logWriter", "member": "user:a@example.com"}),
+        ),
+        (
+            "google_project_service",
+            json!({"service": "run.googleapis.com", "disable_on_destroy": true}),
+        ),
+    ]
+}
+
+/// Each type's creation dies after each of its notes, its deletion too; settled, nothing is lost and
+/// nothing is made twice.
+#[tokio::test]
+async fn every_type_dies_at_every_note() {
+    let lab = Lab::with(scenario(json!([]), [10, 30])).await;
+    let mut standing: Vec<(&str, Value)> = Vec::new();
+    for (kind, config) in inventory() {
+        let wanted = configured(kind, config.clone());
+        let mut deaths = 0;
+        let made = loop {
+            let planned = lab.plan(kind, &wanted, None).await.planned;
+            deaths += 1;
+            let log = Dying {
+                notes: Mutex::default(),
+                after: deaths,
+                dead: tokio::sync::Notify::new(),
+            };
+            let ended = tokio::select! {
+                applied = lab.apply(kind, Some(&wanted), None, Some(&planned), &log) => Some(applied),
+                () = log.dead.notified() => None,
+            };
+            if let Some(applied) = ended {
+                assert!(
+                    applied.reported.is_empty(),
+                    "{kind}: {}",
+                    told(&applied.reported)
+                );
+                break applied.new;
+            }
+            let notes: Vec<Bytes> = log
+                .notes
+                .into_inner()
+                .unwrap()
+                .into_iter()
+                .map(Bytes::from)
+                .collect();
+            match settle(&lab, kind, None, Some(&planned), notes).await {
+                Settlement::NotDone => {}
+                done_or_worse => {
+                    // It is there: the state is whole, and the next death is at one note more.
+                    let made = done(done_or_worse);
+                    assert!(made.is_wholly_known(), "{kind}");
+                    lab.quiet(kind, config.clone(), &made).await;
+                    lab.delete(kind, &made).await;
+                }
+            }
+            assert!(deaths < 12, "{kind} notes without end");
+        };
+        assert!(deaths > 1, "{kind} notes nothing");
+        lab.quiet(kind, config, &made).await;
+        standing.push((kind, made));
+    }
+    for (kind, made) in standing.into_iter().rev() {
+        let mut deaths = 0;
+        loop {
+            deaths += 1;
+            let log = Dying {
+                notes: Mutex::default(),
+                after: deaths,
+                dead: tokio::sync::Notify::new(),
+            };
+            let ended = tokio::select! {
+                applied = lab.apply(kind, None, Some(&made), None, &log) => Some(applied),
+                () = log.dead.notified() => None,
+            };
+            if let Some(applied) = ended {
+                assert!(
+                    applied.reported.is_empty() && applied.new.is_null(),
+                    "{kind}: {}",
+                    told(&applied.reported)
+                );
+                break;
+            }
+            let notes: Vec<Bytes> = log
+                .notes
+                .into_inner()
+                .unwrap()
+                .into_iter()
+                .map(Bytes::from)
+                .collect();
+            match settle(&lab, kind, Some(&made), None, notes).await {
+                Settlement::NotDone => {}
+                other => {
+                    assert!(done(other).is_null(), "{kind}");
+                    break;
+                }
+            }
+            assert!(deaths < 12, "{kind} notes without end");
+        }
+        assert!(
+            lab.read(kind, &made).await.is_null(),
+            "{kind} is still there"
+        );
+    }
+    let left: Vec<String> = lab
+        .mock
+        .list()
+        .into_iter()
+        .filter(|o| !o.seeded && o.owner.is_none() && o.service != "serviceusage")
+        .map(|o| o.self_link)
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Answers are cut at random before and after they take effect, for all changing requests.
+#[tokio::test]
+async fn a_bad_line_makes_nothing_twice() {
+    let faults = json!([
+        {"mutating": true, "probability": 0.15, "cut": "after_commit"},
+        {"mutating": true, "probability": 0.15, "cut": "before_commit"}]);
+    let lab = Lab::with(scenario(faults, [1, 10])).await;
+    let mut standing = Vec::new();
+    for (kind, config) in inventory() {
+        let made = lab.put(kind, config.clone(), None).await;
+        lab.quiet(kind, config, &made).await;
+        standing.push((kind, made));
+    }
+    let mut created: Vec<String> = lab
+        .mock
+        .log()
+        .into_iter()
+        .filter(|l| {
+            l.committed
+                && l.id
+                    .as_deref()
+                    .is_some_and(|id| id.ends_with(".insert") || id.ends_with(".create"))
+        })
+        .filter_map(|l| l.target)
+        .collect();
+    let all = created.len();
+    created.sort();
+    created.dedup();
+    assert!(all >= 14, "only {all} creations");
+    assert_eq!(all, created.len(), "something was made twice");
+    for (kind, made) in standing.iter().rev() {
+        lab.delete(kind, made).await;
+    }
+}

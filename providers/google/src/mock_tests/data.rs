@@ -97,6 +97,11 @@ async fn data_sources_are_read() {
     assert_eq!(blocks.len(), 2);
     let client = data(&lab, "google_client_config", json!({})).await;
     assert_eq!(text(&client, "project"), "formwork-mock");
+    let project = data(&lab, "google_project", json!({})).await;
+    assert_eq!(
+        (text(&project, "project_id"), text(&project, "number")),
+        ("formwork-mock", "415104041262")
+    );
     // Absent things are errors, not empty answers.
     let source = formwork_google_schema::data_source("google_compute_network_profile").unwrap();
     let read = lab

@@ -155,3 +155,80 @@ async fn accounts_services_and_project_policy() {
     assert!(applied.reported.is_empty() && applied.new.is_null());
     assert!(!lab.read(kind, &state).await.is_null());
 }
+
+#[tokio::test]
+async fn a_bucket_s_setting_drifts() {
+    use formwork_google_client::{Method, Request};
+    let lab = Lab::new().await;
+    let kind = "google_storage_bucket";
+    let config = json!({"name": "formwork-d", "location": "us-central1", "uniform_bucket_level_access": true, "versioning": [{"enabled": true}],
+        "hierarchical_namespace": [{"enabled": true}], "soft_delete_policy": [{"retention_duration_seconds": 0}], "public_access_prevention": "enforced"});
+    let state = lab.put(kind, config.clone(), None).await;
+    lab.quiet(kind, config.clone(), &state).await;
+    let patch = Request::new(Method::Patch, "storage", "storage/v1/b/formwork-d")
+        .json(json!({"versioning": {"enabled": false}}));
+    lab.http.send(&patch).await.unwrap();
+    let read = lab.read(kind, &state).await;
+    let plan = lab
+        .plan(
+            kind,
+            &crate::mock_tests::lab::configured(kind, config.clone()),
+            Some(&read),
+        )
+        .await;
+    let found = crate::mock_tests::lab::differences(&read, &plan.planned);
+    assert_eq!(found, [".versioning[0].enabled: false -> true"]);
+    let before = lab.mock.log().len();
+    let mended = lab.put(kind, config.clone(), Some(&read)).await;
+    assert_eq!(
+        lab.mock.log()[before..]
+            .iter()
+            .filter(|l| l.committed)
+            .count(),
+        1
+    );
+    lab.quiet(kind, config, &mended).await;
+}
+
+#[tokio::test]
+async fn bindings_of_projects_and_accounts() {
+    let lab = Lab::new().await;
+    let account = lab
+        .put(
+            "google_service_account",
+            json!({"account_id": "cluster"}),
+            None,
+        )
+        .await;
+    let name = account
+        .attribute("name")
+        .unwrap()
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let project = |who: &[&str]| json!({"project": "formwork-mock", "role": "roles/monitoring.metricWriter", "members": who});
+    let bound = lab
+        .life(
+            "google_project_iam_binding",
+            project(&["user:a@example.com"]),
+            &[project(&["user:b@example.com"])],
+        )
+        .await;
+    lab.delete("google_project_iam_binding", &bound).await;
+    let member = json!({"service_account_id": name, "role": "roles/iam.serviceAccountUser", "member": "user:a@example.com"});
+    let part = lab
+        .life("google_service_account_iam_member", member, &[])
+        .await;
+    lab.delete("google_service_account_iam_member", &part).await;
+    let condition = json!({"project": "formwork-mock", "role": "roles/viewer", "member": "user:c@example.com",
+        "condition": [{"title": "t", "expression": "request.time < timestamp(\"2030-01-01T00:00:00Z\")"}]});
+    let part = lab.life("google_project_iam_member", condition, &[]).await;
+    assert!(
+        part.attribute("id")
+            .unwrap()
+            .as_str()
+            .unwrap()
+            .ends_with("/user:c@example.com/t")
+    );
+    lab.delete("google_project_iam_member", &part).await;
+}
