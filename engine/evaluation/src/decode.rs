@@ -10,7 +10,7 @@ use formwork_diagnostics::{Diagnostic, SourceRange};
 use formwork_eval::{Functions, Scope};
 use formwork_provider_schema::{Attribute, AttributeKind, Block, BlockNesting, Field, NestedBlock};
 use formwork_syntax::{self as syntax, Body};
-use formwork_values::{Marks, Type, Value, convert};
+use formwork_values::{Marks, Refinement, Type, Value, convert};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -253,7 +253,13 @@ fn decode_blocks(
     }
     let ty = kind.ty().clone();
     if unknown {
-        return Value::unknown(ty).with_marks(&marks);
+        // Blocks are never null, and saying so tells these, which will be configured, from those that
+        // nobody wrote and that a provider will fill in.
+        let known = match kind.nesting {
+            BlockNesting::List | BlockNesting::Set | BlockNesting::Map => Refinement::NOT_NULL,
+            BlockNesting::Single | BlockNesting::Group => Refinement::NONE,
+        };
+        return Value::unknown_with(ty, known).with_marks(&marks);
     }
     let count = made.len() as u64;
     let single = matches!(kind.nesting, BlockNesting::Single | BlockNesting::Group);
