@@ -9,7 +9,7 @@ use formwork_values::{Type, Value};
 use serde_json::Value as Json;
 
 use crate::draft::Draft;
-use crate::engine::apply::no_private;
+use crate::engine::apply::private;
 use crate::json::decode;
 use crate::names;
 use crate::place;
@@ -72,10 +72,11 @@ pub(crate) fn import(
     if let Some(default) = &resource.deletion_policy {
         draft.set("deletion_policy", Value::string(&**default));
     }
+    let state = draft.into_value();
     Ok(ImportedObject {
         kind: resource.name.to_string(),
-        state: draft.into_value(),
-        private: no_private(),
+        private: private(resource, &state),
+        state,
     })
 }
 

@@ -7,7 +7,7 @@ use formwork_diagnostics::{Diagnostic, Diagnostics, nearest};
 use formwork_environment::Environment;
 use formwork_google_schema::Resource;
 use formwork_provider::{
-    ApplyRequest, ApplyResponse, CallFunctionRequest, ConfigureRequest, DeferredReason,
+    ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, DeferredReason,
     FunctionFailure, ImportRequest, ImportedObject, OperationLog, PendingOperation, PlanRequest,
     PlanResponse, Provider, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, Reported,
     Settlement, UpgradeRequest, UpgradeResponse, ValidateRequest,
@@ -20,7 +20,7 @@ use crate::cloud::Cloud;
 use crate::data;
 use crate::draft::Draft;
 use crate::engine::Subject;
-use crate::engine::apply::no_private;
+use crate::engine::apply::private;
 use crate::engine::read::{Item, read_many};
 use crate::engine::settle::settle;
 use crate::failure::Failure;
@@ -183,10 +183,17 @@ impl Provider for GoogleProvider {
         let prior = (!request.prior.is_null()).then_some(&request.prior);
         let mut plan = Plan::new(&resource, &cloud.settings, &request.config, prior);
         hooks(&request.kind).plan(&mut plan);
+        let planned = plan.planned.into_value();
+        // Kept as it is where nothing changes: the state is then written back byte for byte.
+        let private = if prior == Some(&planned) {
+            request.prior_private
+        } else {
+            private(&resource, &planned)
+        };
         PlanResponse {
-            planned: plan.planned.into_value(),
+            planned,
             requires_replace: plan.replace,
-            private: request.prior_private,
+            private,
             legacy_type_system: true,
             deferred: None,
             reported: plan.reported,
@@ -272,7 +279,7 @@ impl Provider for GoogleProvider {
         let mut answers = self.read_resources(vec![request]).await;
         answers.pop().unwrap_or_else(|| ReadResponse {
             new: null,
-            private: no_private(),
+            private: Bytes::from([]),
             deferred: None,
             reported: vec![not_configured()],
         })

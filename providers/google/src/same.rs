@@ -172,12 +172,48 @@ fn same_text(rule: Option<&Suppress>, by_name: bool, a: &str, b: &str) -> bool {
         Some(Suppress::Default(default)) => {
             (a.is_empty() && b == &**default) || (b.is_empty() && a == &**default)
         }
+        Some(Suppress::Scope) => scope(a) == scope(b),
         Some(Suppress::Bucket) => {
             a.strip_prefix("b/").unwrap_or(a) == b.strip_prefix("b/").unwrap_or(b)
         }
         Some(Suppress::Project) => {
             a.strip_prefix("projects/").unwrap_or(a) == b.strip_prefix("projects/").unwrap_or(b)
         }
+    }
+}
+
+/// Short names of access scopes, and what comes after `https://www.googleapis.com/auth/` in full.
+const SCOPES: [(&str, &str); 23] = [
+    ("bigquery", "bigquery"),
+    ("cloud-platform", "cloud-platform"),
+    ("cloud-source-repos", "source.full_control"),
+    ("cloud-source-repos-ro", "source.read_only"),
+    ("compute-ro", "compute.readonly"),
+    ("compute-rw", "compute"),
+    ("datastore", "datastore"),
+    ("logging-write", "logging.write"),
+    ("monitoring", "monitoring"),
+    ("monitoring-read", "monitoring.read"),
+    ("monitoring-write", "monitoring.write"),
+    ("pubsub", "pubsub"),
+    ("service-control", "servicecontrol"),
+    ("service-management", "service.management.readonly"),
+    ("sql", "sqlservice"),
+    ("sql-admin", "sqlservice.admin"),
+    ("storage-full", "devstorage.full_control"),
+    ("storage-ro", "devstorage.read_only"),
+    ("storage-rw", "devstorage.read_write"),
+    ("taskqueue", "taskqueue"),
+    ("trace", "trace.append"),
+    ("useraccounts-ro", "cloud.useraccounts.readonly"),
+    ("userinfo-email", "userinfo.email"),
+];
+
+/// A scope in full: the only form that the API takes.
+pub(crate) fn scope(name: &str) -> String {
+    match SCOPES.iter().find(|(short, _)| *short == name) {
+        Some((_, rest)) => format!("https://www.googleapis.com/auth/{rest}"),
+        None => name.to_owned(),
     }
 }
 
@@ -278,6 +314,11 @@ mod tests {
                 "projects/p/keys/k/cryptoKeyVersions/3",
             ),
             (Suppress::Bucket, "b/x", "x"),
+            (
+                Suppress::Scope,
+                "storage-ro",
+                "https://www.googleapis.com/auth/devstorage.read_only",
+            ),
             (
                 Suppress::Image,
                 "debian-cloud/debian-12",

@@ -246,6 +246,7 @@ fn suppress(text: &str) -> Suppress {
         "hourly" => Suppress::Hourly,
         "empty_block" => Suppress::EmptyBlock,
         "firewall_sources" => Suppress::FirewallSources,
+        "scope" => Suppress::Scope,
         "bucket" => Suppress::Bucket,
         "project" => Suppress::Project,
         _ => match text.strip_prefix("default:") {

@@ -165,6 +165,8 @@ pub enum Suppress {
     Default(Arc<str>),
     /// A firewall's sources: absent and everywhere.
     FirewallSources,
+    /// A scope's short name (`cloud-platform`) and its URL.
+    Scope,
     /// `b/NAME` and `NAME`.
     Bucket,
     /// `projects/NAME` and `NAME`.

@@ -1,7 +1,7 @@
 //! Making, changing and removing objects.
 
 use formwork_google_client::{Body, ErrorKind, OperationKind};
-use formwork_google_schema::{Act, Node, Setter, UpdateStyle};
+use formwork_google_schema::{Act, Node, Resource, Setter, UpdateStyle};
 use formwork_provider::{Bytes, OperationLog, Reported};
 use formwork_values::{Kind, Value};
 use serde_json::{Map, Value as Json};
@@ -577,9 +577,35 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Private bytes of a new object: what the original writes is its own; ours are none.
-pub(crate) fn no_private() -> Bytes {
-    Bytes::from([])
+/// The private bytes that the original keeps with an object of this type: the time limits under the
+/// SDK's own key, in nanoseconds, and the schema version if it is not 0; `null` where there is neither.
+/// With the same bytes either tool can take over the other's state.
+pub(crate) fn private(resource: &Resource, object: &Value) -> Bytes {
+    const TIMEOUTS: &str = "e2bfb730-ecaa-11e6-8f88-34363bc7c4c0";
+    let mut all = Map::new();
+    if !resource.timeouts.is_empty() {
+        let said = object.attribute("timeouts");
+        let limits = resource.timeouts.iter().map(|(name, default)| {
+            let limit = said
+                .and_then(|t| t.attribute(name))
+                .and_then(Value::as_str)
+                .and_then(crate::same::seconds)
+                .map_or(*default, std::time::Duration::from_secs_f64);
+            let nanoseconds = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+            (name.to_string(), Json::from(nanoseconds))
+        });
+        all.insert(TIMEOUTS.into(), Json::Object(limits.collect()));
+    }
+    if resource.schema.version > 0 {
+        let version = resource.schema.version.to_string();
+        all.insert("schema_version".into(), Json::String(version));
+    }
+    let json = if all.is_empty() {
+        Json::Null
+    } else {
+        Json::Object(all)
+    };
+    Bytes::from(json.to_string().into_bytes())
 }
 
 /// A merging PATCH takes a label away only when its key is null.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::cloud::Cloud;
 use crate::engine::Subject;
-use crate::engine::apply::no_private;
+use crate::engine::apply::private;
 use crate::engine::carries::contradiction;
 use crate::engine::exchange::{EVENTUALLY, is_busy};
 use crate::failure::Failure;
@@ -166,13 +166,13 @@ async fn settle_noted(
             }
             Settlement::Done {
                 object: subject.state(json, subject.object),
-                private: no_private(),
+                private: private(subject.resource, subject.object),
                 reported: reported("Creating"),
             }
         }
         (Act::Delete, None) => Settlement::Done {
             object: Value::null(subject.resource.schema.ty()),
-            private: no_private(),
+            private: private(subject.resource, subject.object),
             reported: Vec::new(),
         },
         // Deleted and made again by somebody: it is there.
@@ -185,13 +185,13 @@ async fn settle_noted(
             };
             Settlement::Done {
                 object: subject.state(json, known),
-                private: no_private(),
+                private: private(subject.resource, subject.object),
                 reported: reported("Changing"),
             }
         }
         (_, None) => Settlement::Done {
             object: Value::null(subject.resource.schema.ty()),
-            private: no_private(),
+            private: private(subject.resource, subject.object),
             reported: Vec::new(),
         },
     })

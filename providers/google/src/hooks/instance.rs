@@ -58,6 +58,17 @@ pub(crate) fn machine(subject: &Subject<'_>, body: &mut Map<String, Json>) {
             }
         }
     }
+    if let Some(accounts) = body.get_mut("serviceAccounts").and_then(Json::as_array_mut) {
+        for scope in accounts
+            .iter_mut()
+            .filter_map(|a| a.get_mut("scopes").and_then(Json::as_array_mut))
+            .flatten()
+        {
+            if let Json::String(name) = scope {
+                *name = crate::same::scope(name);
+            }
+        }
+    }
     if let Some(script) = text(subject.object, "metadata_startup_script") {
         let items = body
             .entry("metadata")

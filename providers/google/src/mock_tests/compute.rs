@@ -314,7 +314,7 @@ async fn instances() {
     assert_eq!(lab.replaces(kind, config(json!({"allow_stopping_for_update": true, "machine_type": "n2-standard-4", "metadata_startup_script": "x"})), &state).await.len(), 1);
     lab.delete(kind, &state).await;
     let scripted = config(
-        json!({"name": "s", "metadata_startup_script": "#!/bin/sh", "service_account": [{"scopes": ["https://www.googleapis.com/auth/cloud-platform"]}],
+        json!({"name": "s", "metadata_startup_script": "#!/bin/sh", "service_account": [{"scopes": ["cloud-platform", "storage-ro"]}],
         "scheduling": [{"on_host_maintenance": "TERMINATE", "automatic_restart": true}]}),
     );
     let state = lab.life(kind, scripted, &[]).await;

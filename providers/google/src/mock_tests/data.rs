@@ -200,3 +200,39 @@ async fn types_that_are_not_run_are_refused_by_name() {
     }
     assert!(crate::supported_resources().is_sorted());
 }
+
+#[tokio::test]
+async fn private_bytes_are_those_of_the_original() {
+    let lab = Lab::new().await;
+    let private = async |kind: &str, config: Json| {
+        let config = crate::mock_tests::lab::configured(kind, config);
+        let plan = lab.plan(kind, &config, None).await;
+        String::from_utf8(plan.private.to_vec()).unwrap()
+    };
+    let minutes = |n: u64| n * 60_000_000_000;
+    let key = "e2bfb730-ecaa-11e6-8f88-34363bc7c4c0";
+    let twenty = minutes(20);
+    assert_eq!(
+        private("google_compute_network", json!({"name": "n"})).await,
+        format!(r#"{{"{key}":{{"create":{twenty},"delete":{twenty},"update":{twenty}}}}}"#)
+    );
+    assert_eq!(
+        private(
+            "google_compute_firewall",
+            json!({"name": "n", "network": "x", "timeouts": {"create": "5m"}})
+        )
+        .await,
+        format!(
+            r#"{{"{key}":{{"create":{},"delete":{twenty},"update":{twenty}}},"schema_version":"1"}}"#,
+            minutes(5)
+        )
+    );
+    assert_eq!(
+        private(
+            "google_project_iam_member",
+            json!({"project": "p", "role": "r", "member": "m"})
+        )
+        .await,
+        "null"
+    );
+}
