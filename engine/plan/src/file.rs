@@ -119,14 +119,13 @@ impl fmt::Display for PlanFileError {
 impl std::error::Error for PlanFileError {}
 
 impl PlanFileError {
-    /// The error as users see it, `name` being the file's path as they gave it.
+    /// The error as users see it, `name` being the file's path as they gave it. The summary is
+    /// Terraform's, which pipelines match on.
     pub fn diagnostic(&self, name: &str) -> Diagnostic {
-        let summary = match self {
-            Self::NotAPlan { .. } => "Not a plan file",
-            Self::OtherVersion { .. } => "Plan file of another version",
-            Self::Truncated { .. } | Self::Damaged { .. } => "Damaged plan file",
-        };
-        Diagnostic::error(summary, format!("Cannot read the plan \"{name}\". {self}"))
+        Diagnostic::error(
+            format!("Failed to load \"{name}\" as a plan file"),
+            self.to_string(),
+        )
     }
 }
 
