@@ -143,6 +143,7 @@ impl Operation {
         }
         let store = LocalStore::new(&session.environment, &state, backup);
         let locking = wanted.locking.as_ref();
+        let facts = providers.facts().clone();
         let teller = Teller::new(session, wanted.for_program);
         let ops = formwork_ops::Session {
             environment: session.environment.clone(),
@@ -156,7 +157,7 @@ impl Operation {
             cloud: cloud.as_ref().map(|c| c.world.clone()),
             inputs: values.layers,
             sources: values.sources,
-            judge: Arc::new(|_: &Plan| Diagnostics::new()),
+            judge: Arc::new(move |plan: &Plan| formwork_review::review(plan, &facts)),
             events: Arc::new(teller),
             cancel: interrupts.cancellation().clone(),
             settings: Settings {

@@ -11,7 +11,12 @@ use std::path::Path;
 /// # Errors
 /// Why it could not be written; what stood there before is still there.
 pub fn write(session: &Session, path: &Path, plan: &Plan) -> Result<(), Diagnostics> {
-    let bytes = encode(plan)?;
+    let bytes = formwork_plan::encode(plan).map_err(|error| {
+        Diagnostic::error(
+            "Failed to write plan file",
+            format!("The plan cannot be saved. This is a fault of Formwork: {error}."),
+        )
+    })?;
     let full = session.environment.working.join(path);
     let folder = full.parent().unwrap_or(Path::new("."));
     // a temporary file is made with mode 0600, and keeps it under its new name
@@ -35,7 +40,8 @@ pub fn write(session: &Session, path: &Path, plan: &Plan) -> Result<(), Diagnost
 /// # Errors
 /// That they are no plan, or not whole, or not as they were written.
 pub fn read(bytes: &[u8], path: &Path) -> Result<Plan, Diagnostics> {
-    decode(bytes, path)
+    formwork_plan::decode(bytes)
+        .map_err(|error| error.diagnostic(&path.display().to_string()).into())
 }
 
 /// Whether bytes say that they are a plan.
@@ -55,23 +61,4 @@ pub fn bytes_of(session: &Session, path: &Path) -> Result<Vec<u8>, Diagnostics> 
         )
         .into()
     })
-}
-
-fn encode(_plan: &Plan) -> Result<Vec<u8>, Diagnostics> {
-    Err(Diagnostic::error(
-        "Plan files not served yet",
-        "This version of Formwork cannot save plans yet.",
-    )
-    .into())
-}
-
-fn decode(_bytes: &[u8], path: &Path) -> Result<Plan, Diagnostics> {
-    Err(Diagnostic::error(
-        "Plan files not served yet",
-        format!(
-            "This version of Formwork cannot read saved plans such as {} yet.",
-            path.display()
-        ),
-    )
-    .into())
 }

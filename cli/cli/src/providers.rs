@@ -107,6 +107,11 @@ impl NativeProviders {
         })
     }
 
+    /// The machine facts that the providers go by.
+    pub fn facts(&self) -> &Arc<Topology> {
+        &self.facts
+    }
+
     /// The same with versions that a plan names.
     #[must_use]
     pub fn with_planned(mut self, versions: BTreeMap<ProviderAddr, String>) -> Self {
