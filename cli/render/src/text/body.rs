@@ -4,7 +4,7 @@ use super::align::{Pair, align};
 use super::difference::{
     Differ, Place, Shape, keyed, merged, position, set_difference, similar_objects, width,
 };
-use super::page::{Sign, key, label};
+use super::page::{Sign, counted, key, label};
 use formwork_provider_schema::{Block, BlockNesting, Field, NestedBlock};
 use formwork_syntax::on_deep_stack;
 use formwork_values::{Kind, Step, Value};
@@ -46,7 +46,13 @@ impl Differ<'_> {
         for (name, before, after) in merged(&b, &a) {
             let field = body.block.and_then(|block| block.field(name));
             if let Some(Field::Block(nested)) = field {
-                blocks.push((name, nested, before, after));
+                // how many blocks the provider will make is one more thing it decides
+                let unknown = after.is_some_and(|a| !a.is_known() && !a.marks().is_sensitive());
+                if unknown && before.is_none_or(is_empty) {
+                    computed.push(name);
+                } else {
+                    blocks.push((name, nested, before, after));
+                }
                 continue;
             }
             let (before, after) = (before.filter(there), after.filter(there));
@@ -66,7 +72,9 @@ impl Differ<'_> {
                 (b, a) => shown.push((name, b, a)),
             }
         }
-        if computed.len() <= FEW_COMPUTED {
+        let few = computed.len() <= FEW_COMPUTED;
+        let is_block = |name: &str| body.block.is_some_and(|b| b.nested_block(name).is_some());
+        if few && !computed.iter().any(|n| is_block(n)) {
             for name in computed.drain(..) {
                 let before = b.iter().find(|e| e.0 == name).map(|e| e.1).filter(there);
                 let after = a.iter().find(|e| e.0 == name).map(|e| e.1);
@@ -90,7 +98,13 @@ impl Differ<'_> {
             let step = Step::Attribute(name.clone());
             self.within(step, |d| d.entry(at, before, after, shape));
         }
-        if !computed.is_empty() {
+        // of the resource itself their names, of its many blocks only their number
+        let attributes = computed.iter().filter(|n| !is_block(n)).count();
+        if depth > 1 && attributes == computed.len() && attributes > FEW_COMPUTED {
+            let text = counted(attributes, "attribute");
+            self.page
+                .remark(depth, &format!("({text} known after apply)"));
+        } else if !computed.is_empty() {
             let names: Vec<&str> = computed.iter().map(|n| &***n).collect();
             self.page
                 .long_remark(depth, "(known after apply:", &names, ")");
@@ -133,16 +147,36 @@ impl Differ<'_> {
                 self.page.blank();
                 separate = false;
             }
+            // blocks that look the same are told once
+            let (mut last, mut repeated) = (String::new(), 0);
             for line in lines {
+                let start = self.page.out.len();
                 let step = Step::Attribute((*name).clone());
                 self.within(step, |d| d.nested(depth, name, nested, line));
+                let text = self.page.out.split_off(start);
+                if text == last {
+                    repeated += 1;
+                } else {
+                    self.say_repeated(depth, &mut repeated);
+                    self.page.out.push_str(&text);
+                    last = text;
+                }
             }
+            self.say_repeated(depth, &mut repeated);
         }
         if hidden > 0 {
             if separate {
                 self.page.blank();
             }
             self.say_hidden(depth, &mut hidden, "block");
+        }
+    }
+
+    fn say_repeated(&mut self, depth: usize, repeated: &mut usize) {
+        if *repeated > 0 {
+            let n = std::mem::take(repeated);
+            self.page
+                .remark(depth, &format!("(and {n} more like this)"));
         }
     }
 

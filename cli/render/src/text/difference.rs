@@ -8,6 +8,7 @@ use super::align::{Pair, align};
 use super::page::{
     FORCES, Page, SENSITIVE, Sign, UNKNOWN, brief, counted, inline, key, label, tame, text_lines,
 };
+use formwork_addresses::ModuleInstance;
 use formwork_provider_schema::{Attribute, Block};
 use formwork_syntax::on_deep_stack;
 use formwork_values::{Kind, Path, Step, Value, implied_from_json};
@@ -68,6 +69,8 @@ pub(crate) struct Differ<'a> {
     pub replace: &'a [Path],
     /// Where we are.
     pub path: Path,
+    /// The module whose names need no prefix.
+    pub module: ModuleInstance,
     /// Whether nulls are shown, as they are within JSON.
     nulls: bool,
 }
@@ -78,6 +81,7 @@ impl<'a> Differ<'a> {
             page,
             replace,
             path: Path::ROOT,
+            module: ModuleInstance::root(),
             nulls: false,
         }
     }
@@ -178,6 +182,7 @@ impl<'a> Differ<'a> {
             return;
         }
         if let Some(text) = inline(value) {
+            let note = self.noted(value, note);
             self.page
                 .line(depth, sign, &format!("{name}{text}{end}{note}"));
             return;
@@ -279,7 +284,7 @@ impl<'a> Differ<'a> {
         }
         let (before, after) = (before.unmarked(), after.unmarked());
         if !after.is_known() {
-            let note = self.forces_inside();
+            let note = self.noted(after, self.forces_inside());
             let text = format!("{name}{} -> {UNKNOWN}{end}{note}", brief(before));
             self.page.line(depth, Sign::Change, &text);
             return;
@@ -313,6 +318,24 @@ impl<'a> Differ<'a> {
                     self.plain(at, Sign::Add, after, shape, note);
                 }
             },
+        }
+    }
+
+    /// The remark, and whose attribute a value is that is not known yet.
+    fn noted(&self, value: &Value, note: &str) -> String {
+        let Some(origin) = value.origin().filter(|_| !value.marks().is_sensitive()) else {
+            return note.to_owned();
+        };
+        let address = &origin.address;
+        let near = address.module == self.module;
+        let from = match near {
+            true => address.resource.instance(address.key.clone()).to_string(),
+            false => address.to_string(),
+        };
+        let path = &origin.path;
+        match note {
+            "" => format!(" # {from}{path}"),
+            forces => format!("{forces}: {from}{path}"),
         }
     }
 

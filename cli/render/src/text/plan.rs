@@ -385,6 +385,7 @@ fn block_between(
     };
     let block = schema.as_ref().map(|s| &*s.block);
     let mut differ = Differ::new(page, &change.replace_paths);
+    differ.module = change.address.module.clone();
     if gone {
         let names = ["id", "name"].into_iter().filter_map(|name| {
             let value = change.before.unmarked().attribute(name)?;

@@ -543,3 +543,66 @@ fn long_texts_that_come_or_go_are_cut() {
     let end = "            line 20\n            # (30 more lines)\n        EOT\n";
     assert!(text.contains(end), "{text}");
 }
+
+#[test]
+fn where_unknown_values_come_from_and_blocks_alike() {
+    let from = |address: &str| {
+        let origin = formwork_values::Origin {
+            address: Arc::new(address.parse().expect("an address")),
+            path: Path::ROOT.attribute("id"),
+        };
+        unknown().with_origin(&Arc::new(origin))
+    };
+    let disk = |kind: Value| {
+        Value::object([
+            ("size", Value::int(1)),
+            ("kind", kind),
+            ("source", unknown()),
+        ])
+    };
+    let after = vm(&[
+        ("id", unknown()),
+        ("script", from("module.m.demo_vm.near[0]")),
+        ("secret", from("demo_vm.secret")),
+        (
+            "disk",
+            Value::tuple(vec![
+                disk(from("demo_vm.far")),
+                disk(from("demo_vm.other")),
+                disk(s("x")),
+                disk(s("x")),
+                disk(s("x")),
+            ]),
+        ),
+    ]);
+    let mut c = change(Action::Create, None, Some(after));
+    c.address = "module.m.demo_vm.a".parse().expect("an address");
+    check(
+        c,
+        r#"  # module.m.demo_vm.a will be created
+  + resource "demo_vm" "a" {
+      + id     = (known after apply)
+      + name   = "a"
+      + script = (known after apply) # demo_vm.near[0].id
+      + secret = (sensitive value)
+
+      + disk {
+          + kind   = (known after apply) # demo_vm.far.id
+          + size   = 1
+          + source = (known after apply)
+        }
+      + disk {
+          + kind   = (known after apply) # demo_vm.other.id
+          + size   = 1
+          + source = (known after apply)
+        }
+      + disk {
+          + kind   = "x"
+          + size   = 1
+          + source = (known after apply)
+        }
+        # (and 2 more like this)
+    }
+"#,
+    );
+}
