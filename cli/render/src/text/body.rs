@@ -42,7 +42,12 @@ impl Differ<'_> {
         let mut shown: Vec<(&Arc<str>, Option<&Value>, Option<&Value>)> = Vec::new();
         let mut computed: Vec<&Arc<str>> = Vec::new();
         let mut blocks = Vec::new();
-        let mut hidden = 0;
+        let (mut hidden, mut set_by_provider) = (0, 0);
+        let whole = before.is_none() || after.is_none();
+        let provided = |name: &str| {
+            let attribute = body.block.and_then(|block| block.attribute(name));
+            name != "id" && attribute.is_some_and(|a| a.computed && !a.optional)
+        };
         for (name, before, after) in merged(&b, &a) {
             let field = body.block.and_then(|block| block.field(name));
             if let Some(Field::Block(nested)) = field {
@@ -69,6 +74,10 @@ impl Differ<'_> {
                 (before, Some(a)) if !a.is_known() && self.is_computed(name, body, before, a) => {
                     computed.push(name);
                 }
+                // with the whole body comes or goes what the provider alone decides
+                (None, Some(_)) | (Some(_), None) if whole && provided(name) => {
+                    set_by_provider += 1
+                }
                 (b, a) => shown.push((name, b, a)),
             }
         }
@@ -82,7 +91,7 @@ impl Differ<'_> {
             }
             shown.sort_by(|x, y| x.0.cmp(y.0));
         }
-        let anything = !shown.is_empty() || !computed.is_empty() || hidden > 0;
+        let anything = !shown.is_empty() || !computed.is_empty() || hidden + set_by_provider > 0;
         let width = width(shown.iter().map(|s| &**s.0));
         for (name, before, after) in shown {
             let label = label(&key(name), width);
@@ -108,6 +117,10 @@ impl Differ<'_> {
             let names: Vec<&str> = computed.iter().map(|n| &***n).collect();
             self.page
                 .long_remark(depth, "(known after apply:", &names, ")");
+        }
+        if set_by_provider > 0 {
+            let text = counted(set_by_provider, "computed attribute");
+            self.page.remark(depth, &format!("({text} hidden)"));
         }
         self.say_hidden(depth, &mut hidden, "attribute");
         self.blocks(depth, &blocks, anything);

@@ -284,9 +284,9 @@ fn updated() {
             # (2 unchanged attributes hidden)
         }
       - disk {
-          - kind   = "ssd"
-          - size   = 3
-          - source = "z"
+          - kind = "ssd"
+          - size = 3
+            # (1 computed attribute hidden)
         }
       ~ rule {
           ~ port = 80 -> 81
