@@ -270,10 +270,16 @@ fn transform(
                 change,
             )
             .map(|new| {
+                // A declared type may be wider than that of the value (an attribute of any type): it
+                // stays as long as nothing of the value's own type has changed.
                 if new
                     .iter()
                     .zip(o.ty.types())
-                    .all(|(v, ty)| v.type_of() == *ty)
+                    .zip(&o.values)
+                    .all(|((new, declared), old)| {
+                        let ty = new.type_of();
+                        ty == *declared || ty == old.type_of()
+                    })
                 {
                     Value::object_of(o.ty.clone(), new)
                 } else {
