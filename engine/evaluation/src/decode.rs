@@ -9,7 +9,7 @@ use crate::reading::Reading;
 use formwork_diagnostics::{Diagnostic, SourceRange};
 use formwork_eval::{Functions, Scope};
 use formwork_provider_schema::{Attribute, AttributeKind, Block, BlockNesting, Field, NestedBlock};
-use formwork_syntax::{self as syntax, Body};
+use formwork_syntax::{self as syntax, AttributeSchema, BlockSchema, Body, BodySchema};
 use formwork_values::{Marks, Refinement, Type, Value, convert};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,6 +24,13 @@ pub fn decode(
     functions: &dyn Functions,
     reading: &mut Reading,
 ) -> Value {
+    let from_json;
+    let body = if body.is_json() {
+        from_json = native(body, block, reading);
+        &from_json
+    } else {
+        body
+    };
     let mut nested: BTreeMap<&str, Vec<dynamic::Written<'_>>> = BTreeMap::new();
     for b in body.blocks() {
         let written = dynamic::Written::of(b);
@@ -83,6 +90,65 @@ pub fn decode(
         values.push(value);
     }
     Value::object_of(block.object_type().clone(), values)
+}
+
+/// A JSON body as if it had been written in the native syntax: what is an argument there and what a
+/// block is known from the schema only.
+fn native(body: &Body, block: &Block, reading: &mut Reading) -> Body {
+    let mut attributes = Vec::new();
+    let mut blocks = vec![BlockSchema::new("dynamic", &["type"])];
+    for (name, field) in block.iter() {
+        match field {
+            Field::Attribute(_) => attributes.push(AttributeSchema::optional(name)),
+            Field::Block(kind) if kind.nesting == BlockNesting::Map => {
+                blocks.push(BlockSchema::new(name, &["key"]));
+            }
+            Field::Block(_) => blocks.push(BlockSchema::new(name, &[])),
+        }
+    }
+    let mut body = read_json(body, &attributes, &blocks, reading);
+    if body.blocks().iter().any(|b| &*b.block_type == "dynamic") {
+        const ATTRIBUTES: [AttributeSchema<'static>; 3] = [
+            AttributeSchema::optional("for_each"),
+            AttributeSchema::optional("iterator"),
+            AttributeSchema::optional("labels"),
+        ];
+        const BLOCKS: [BlockSchema<'static>; 1] = [BlockSchema::new("content", &[])];
+        let blocks = body
+            .blocks()
+            .iter()
+            .cloned()
+            .map(|mut b| {
+                if &*b.block_type == "dynamic" {
+                    b.body = read_json(&b.body, &ATTRIBUTES, &BLOCKS, reading);
+                }
+                b
+            })
+            .collect();
+        body = Body::new(
+            body.attributes().to_vec(),
+            blocks,
+            body.range(),
+            body.missing_item_range(),
+        );
+    }
+    body
+}
+
+fn read_json(
+    body: &Body,
+    attributes: &[AttributeSchema<'_>],
+    blocks: &[BlockSchema<'_>],
+    reading: &mut Reading,
+) -> Body {
+    let (content, said) = body.content(&BodySchema { attributes, blocks });
+    reading.diagnostics.append(said);
+    Body::new(
+        content.attributes,
+        content.blocks,
+        body.range(),
+        body.missing_item_range(),
+    )
 }
 
 /// Whether blocks of a name may be written: nested blocks, and attributes of object collections,
