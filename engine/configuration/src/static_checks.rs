@@ -13,7 +13,7 @@ use crate::check::CheckRule;
 use crate::configuration::Configuration;
 use crate::module::Module;
 use crate::module_call::ModuleCall;
-use crate::refactoring::MoveTarget;
+use crate::refactoring::{MoveTarget, RemovedBlock};
 use crate::references::{FoundReference, body_references, expression_references};
 use crate::resource::{ProvisionerTime, Repetition, ResourceBlock};
 use crate::shape::{missing_argument, suggest, unsupported_argument};
@@ -86,6 +86,33 @@ impl Configuration {
             }
         }
         diagnostics
+    }
+
+    /// The `removed` block that speaks of a resource which is not configured; the nearest, if
+    /// several do.
+    pub fn removal_of(&self, module: &ModulePath, resource: &Resource) -> Option<&RemovedBlock> {
+        let mut found: Option<(usize, &RemovedBlock)> = None;
+        for (path, m) in self.modules() {
+            for removed in &m.removed {
+                let reach = match &removed.from {
+                    MoveTarget::Resource(r) => {
+                        let same =
+                            r.resource == *resource && path_within(path, &r.module) == *module;
+                        same.then_some(usize::MAX)
+                    }
+                    MoveTarget::Module(inner) => {
+                        let outer = path_within(path, inner);
+                        module.is_within(&outer).then(|| outer.names().len())
+                    }
+                };
+                if let Some(reach) = reach
+                    && found.is_none_or(|(best, _)| best < reach)
+                {
+                    found = Some((reach, removed));
+                }
+            }
+        }
+        found.map(|(_, r)| r)
     }
 }
 

@@ -80,6 +80,16 @@ impl Loaded {
                     );
                 }
             }
+            for removed in module.removed.iter().filter(|r| !r.provisioners.is_empty()) {
+                diagnostics.push(
+                    Diagnostic::error(
+                        "Not served yet",
+                        "This version of Formwork does not run provisioners, and will not go on as if those of this \
+                         removed block were not there.",
+                    )
+                    .at(removed.range),
+                );
+            }
             for import in &module.imports {
                 diagnostics.push(
                     Diagnostic::error(

@@ -7,13 +7,14 @@ use crate::providers::{configure_provider, objects_of_state};
 use crate::refresh::ObjectKey;
 use crate::walk::{Walk, lock};
 use formwork_addresses::{
-    AbsProviderConfig, AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode,
+    AbsProviderConfig, AbsResourceInstance, DeposedKey, InstanceKey, ModuleInstance, ResourceMode,
 };
-use formwork_configuration::{MoveTarget, RemovedBlock};
 use formwork_diagnostics::{Diagnostics, SourceRange};
 use formwork_evaluation::Expansion;
 use formwork_graph::{Direction, Node, What};
 use formwork_plan::{Action, ActionReason, PlanMode, ResourceInstanceChange};
+use formwork_provider::Bytes;
+use formwork_values::Value;
 use std::collections::BTreeSet;
 
 /// Plans the deletion of every object in the state that the walk has not planned.
@@ -35,6 +36,13 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
         let Some(config) = input.refreshed.state.provider(address).cloned() else {
             continue;
         };
+        let configuration = input.evaluator.configuration();
+        let removal = configuration.removal_of(&address.module_path(), &address.resource);
+        // A run that destroys everything destroys that, too.
+        if input.mode == PlanMode::Normal && removal.is_some_and(|r| !r.destroy) {
+            walk.keep(forgotten(address, deposed.as_ref(), prior, config));
+            continue;
+        }
         if input.providers.configured(&config).is_none() {
             let (_, problems) =
                 configure_provider(&input.evaluator, &input.providers, &config).await;
@@ -53,16 +61,9 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
         };
         let reason = match (input.mode, deposed) {
             (PlanMode::Destroy, _) | (_, Some(_)) => None,
+            _ if removal.is_some() => Some(ActionReason::DeleteBecauseNoResourceConfig),
             _ => Some(reason(walk, address)),
         };
-        if deposed.is_none()
-            && input.mode == PlanMode::Normal
-            && let Some(removed) = removed_block(walk, address)
-            && !removed.destroy
-        {
-            walk.keep(forgotten(address, &config, prior, schema.version));
-            continue;
-        }
         let prevent = if deposed.is_none() {
             prevent_destroy(walk, address)
         } else {
@@ -88,53 +89,25 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
     let _ = walk.say(said);
 }
 
-/// The `removed` block that speaks of an instance, if there is one.
-fn removed_block<'w>(
-    walk: &'w Walk<'_>,
-    address: &AbsResourceInstance,
-) -> Option<&'w RemovedBlock> {
-    let configuration = walk.input.evaluator.configuration();
-    configuration.modules().find_map(|(path, module)| {
-        module.removed.iter().find(|r| match &r.from {
-            // Addresses in the block are relative to its module, and without keys mean all.
-            MoveTarget::Module(m) => {
-                let mut whole = path.clone();
-                for name in m.path().names() {
-                    whole = whole.child(name);
-                }
-                address.module_path().is_within(&whole)
-            }
-            MoveTarget::Resource(r) => {
-                let mut whole = path.clone();
-                for name in r.module.path().names() {
-                    whole = whole.child(name);
-                }
-                address.module_path() == whole && address.resource == r.resource
-            }
-        })
-    })
-}
-
-/// The object leaves the state and stays in the world.
+/// An object that leaves the state and stays in the world. Its provider is not asked.
 fn forgotten(
     address: &AbsResourceInstance,
-    config: &AbsProviderConfig,
+    deposed: Option<&DeposedKey>,
     prior: &PriorObject,
-    schema_version: u64,
+    provider: AbsProviderConfig,
 ) -> ResourceInstanceChange {
-    let ty = prior.value.type_of();
     ResourceInstanceChange {
         address: address.clone(),
         previous_address: None,
-        deposed: None,
-        provider: config.clone(),
+        deposed: deposed.cloned(),
+        provider,
         action: Action::Forget,
         reason: Some(ActionReason::DeleteBecauseNoResourceConfig),
         before: prior.value.clone(),
-        after: formwork_values::Value::null(ty),
+        after: Value::null(prior.value.type_of()),
         replace_paths: Vec::new(),
-        planned_private: prior.private.clone(),
-        schema_version,
+        planned_private: Bytes::from([]),
+        schema_version: prior.stored.schema_version,
         dependencies: prior.dependencies.clone(),
         create_before_destroy: prior.create_before_destroy,
         importing: None,
