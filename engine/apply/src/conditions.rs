@@ -54,7 +54,7 @@ impl Run<'_> {
     }
 
     /// Replaces what the plan could not say of an object's conditions.
-    fn keep_result(&self, kind: CheckKind, address: &str, verdicts: &[Verdict]) {
+    pub(crate) fn keep_result(&self, kind: CheckKind, address: &str, verdicts: &[Verdict]) {
         let mut status = CheckStatus::Pass;
         let mut failures = Vec::new();
         for verdict in verdicts {

@@ -141,6 +141,52 @@ impl Run<'_> {
         } else {
             Action::Create
         };
+        let turned = marked(&place.schema.block, &final_plan.planned, &marks);
+        if update && decision.action == Action::NoOp && turned != change.before {
+            // The same content, but other parts of it are sensitive now: that is the state's matter
+            // alone, and the provider has nothing to do.
+            self.say(said);
+            let begun = self
+                .begin_make(change, &place, stored.clone(), &wanted, &final_plan, &marks)
+                .await?;
+            let hook = hook(address, Action::Update, &change.before);
+            let response = ApplyResponse {
+                new: final_plan.planned.clone(),
+                private: stored
+                    .and_then(|s| s.private.clone())
+                    .unwrap_or_else(|| Bytes::from([])),
+                legacy_type_system: final_plan.legacy_type_system,
+                outcome_unknown: false,
+                reported: Vec::new(),
+            };
+            let (response, elapsed) = self.watched(&hook, std::future::ready(response)).await;
+            let good = self
+                .end_make(
+                    change,
+                    &place,
+                    begun,
+                    &final_plan,
+                    response,
+                    &marks,
+                    &hook,
+                    elapsed,
+                )
+                .await?;
+            if !good {
+                return Ok(false);
+            }
+            self.count(Action::Update);
+            return Ok(self
+                .after(
+                    change,
+                    &place,
+                    scope,
+                    &functions,
+                    &marks,
+                    &final_plan.planned,
+                )
+                .await);
+        }
         if update && decision.action == Action::NoOp {
             // What was unknown has turned out to be what it was.
             self.say(said);

@@ -2,10 +2,11 @@
 
 use crate::make::{broken, hook};
 use crate::run::{Ended, Run};
-use formwork_diagnostics::Diagnostics;
-use formwork_evaluation::{Condition, ModuleScope};
+use formwork_addresses::AbsResourceInstance;
+use formwork_diagnostics::{Diagnostics, Severity};
+use formwork_evaluation::{Condition, ModuleScope, Verdict};
 use formwork_journal::{Begun, JournalEntry, OperationAction};
-use formwork_plan::{Action, Event, ResourceInstanceChange};
+use formwork_plan::{Action, ActionReason, CheckKind, Event, ResourceInstanceChange};
 use formwork_provider::{ReadDataRequest, Reported};
 use formwork_provider_schema::{adopted, marked};
 use formwork_state::ResourceInstanceObject;
@@ -14,18 +15,56 @@ use std::sync::Arc;
 
 impl Run<'_> {
     pub(crate) async fn read(&self, change: &ResourceInstanceChange) -> Ended {
-        match self.try_read(change).await {
+        let for_check = change.reason == Some(ActionReason::ReadBecauseCheckNested);
+        match self.try_read(change, for_check).await {
             Ok(true) => Ended::Done,
             Ok(false) => Ended::Failed,
             Err(mut d) => {
                 d.default_address(&change.address);
+                if for_check {
+                    self.fail_check(&change.address, d);
+                    return Ended::Done;
+                }
                 self.say(d);
                 Ended::Failed
             }
         }
     }
 
-    async fn try_read(&self, change: &ResourceInstanceChange) -> Result<bool, Diagnostics> {
+    /// What a check looks at cannot be read: the check fails, the run does not.
+    fn fail_check(&self, address: &AbsResourceInstance, said: Diagnostics) {
+        let configuration = self.input.evaluator.configuration();
+        let check = configuration
+            .module(&address.module_path())
+            .and_then(|m| {
+                m.scoped_resources()
+                    .find(|(_, r)| r.address == address.resource)
+                    .map(|(check, _)| check.name.clone())
+            })
+            .unwrap_or_default();
+        let of = if address.module.is_root() {
+            format!("check.{check}")
+        } else {
+            format!("{}.check.{check}", address.module)
+        };
+        let mut failures = Vec::new();
+        let mut softened = Diagnostics::new();
+        for mut d in said {
+            if d.is_error() {
+                failures.push(Verdict::Fail(format!("{}: {}", d.summary, d.detail)));
+                d.severity = Severity::Warning;
+            }
+            softened.push(d);
+        }
+        self.keep_result(CheckKind::Check, &of, &failures);
+        self.say(softened);
+    }
+
+    async fn try_read(
+        &self,
+        change: &ResourceInstanceChange,
+        for_check: bool,
+    ) -> Result<bool, Diagnostics> {
         let place = self.place(change)?;
         let address = &change.address;
         let evaluator = &self.input.evaluator;
@@ -92,6 +131,23 @@ impl Run<'_> {
             ResourceInstanceObject::from_value(place.schema.version, &value, &place.schema.ty())
                 .ok()
         };
+        // Of what a check could not read, the state keeps what was to be read.
+        let stand_in = || {
+            let planned = change.after.clone().unmark_deep().0;
+            let value = marked(&place.schema.block, &known_only(planned), &marks);
+            ResourceInstanceObject::from_value(place.schema.version, &value, &place.schema.ty())
+                .ok()
+        };
+        if object.is_none()
+            && for_check
+            && said.has_errors()
+            && let Some(object) = stand_in()
+        {
+            let object = Some(Arc::new(object));
+            let entry = JournalEntry::Succeeded { id, object };
+            self.input.record.entry(entry).await?;
+            return Err(said);
+        }
         let Some(object) = object else {
             let reason = "Reading the data source failed".to_owned();
             self.input
@@ -133,4 +189,15 @@ impl Run<'_> {
             )
             .await)
     }
+}
+
+/// The value with null for what is unknown.
+fn known_only(value: Value) -> Value {
+    value.transform(&mut |_, v| {
+        if v.is_known() {
+            v
+        } else {
+            Value::null(v.type_of())
+        }
+    })
 }

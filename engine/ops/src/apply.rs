@@ -240,7 +240,10 @@ async fn finish(
     held.view.next = next;
     end_journal(session, held, lineage, &pending).await?;
     held.view.pending = pending;
-    session.events.emit(Event::ApplySummary(applied.summary));
+    // What says that all is done is said only then.
+    if outcome.complete {
+        session.events.emit(Event::ApplySummary(applied.summary));
+    }
     Ok(())
 }
 
@@ -341,7 +344,7 @@ fn check_results(checks: &[CheckResult]) -> Option<RawJson> {
             };
             format!(
                 "{{\"object_kind\":{},\"config_addr\":{},\"status\":{},\"objects\":{objects}}}",
-                text(c.kind.word()),
+                text(c.kind.state_word()),
                 text(&c.address),
                 text(c.status.word()),
             )

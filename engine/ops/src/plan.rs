@@ -11,7 +11,7 @@ use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_evaluation::Objects;
 use formwork_plan::{
     Action, Event, ModuleFolder, Phase, Plan, PlanMode, PlannedProvider, PlannedVariable, Prior,
-    verify,
+    ResourceInstanceChange, verify,
 };
 use formwork_planner::{
     PlanInput, RefreshOptions, configure_from_state, objects_of_state, refresh,
@@ -248,7 +248,10 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
         }
     }
     plan.applyable = !plan.errored && plan.has_changes();
-    for change in plan.changes.iter().filter(|c| c.action != Action::NoOp) {
+    let told = |c: &&ResourceInstanceChange| {
+        c.action != Action::NoOp || c.previous_address.is_some() || c.importing.is_some()
+    };
+    for change in plan.changes.iter().filter(told) {
         session
             .events
             .emit(Event::Planned(Box::new(change.clone())));

@@ -64,7 +64,8 @@ pub struct OutputChange {
     pub name: String,
     /// Its value in the prior state; `None` if it is not there.
     pub before: Option<Value>,
-    /// Its value afterwards; `None` if it goes.
+    /// Its value afterwards; `None` if it goes. State keeps no output that is null, so null is no
+    /// value either.
     pub after: Option<Value>,
     /// Whether it is declared sensitive now or was before.
     pub sensitive: bool,
@@ -73,7 +74,8 @@ pub struct OutputChange {
 impl OutputChange {
     /// What is done to it.
     pub fn action(&self) -> Action {
-        match (&self.before, &self.after) {
+        let after = self.after.as_ref().filter(|v| !v.is_null());
+        match (&self.before, after) {
             (None, None) => Action::NoOp,
             (None, Some(_)) => Action::Create,
             (Some(_), None) => Action::Delete,

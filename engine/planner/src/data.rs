@@ -1,19 +1,30 @@
 //! Data sources: read while planning where everything they need is known, else left for apply.
 
 use crate::managed::{Shared, addressed, decode_config, placed_in};
-use crate::walk::{Walk, lock, with_origin};
+use crate::walk::{Walk, join, lock, with_origin};
 use formwork_addresses::{AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode, Subject};
 use formwork_configuration::{Module, ResourceBlock};
-use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_evaluation::{Expansion, ModuleScope};
+use formwork_diagnostics::{Diagnostic, Diagnostics, Severity};
+use formwork_evaluation::{Expansion, ModuleFunctions, ModuleScope, Verdict};
 use formwork_graph::{Node, Visit, What};
-use formwork_plan::{Action, ActionReason, Event, ResourceInstanceChange};
+use formwork_plan::{Action, ActionReason, CheckKind, Event, ResourceInstanceChange};
 use formwork_provider::{Bytes, ReadDataRequest, Reported, ValidateRequest};
 use formwork_provider_schema::{adopted, marked, unknown_computed};
 use formwork_state::ResourceInstanceObject;
 use formwork_values::Value;
 use futures::StreamExt as _;
 use std::sync::Arc;
+use std::time::Instant;
+
+/// How reading a data source while planning went.
+enum Read {
+    /// It was read: what it would be if it were still to be read, and what it is.
+    Now(Value, Value),
+    /// It is read during apply.
+    Later,
+    /// It could not be read; with what it would be if it were still to be read, where that is known.
+    Not(Option<Value>),
+}
 
 impl<'a> Walk<'a> {
     pub(crate) async fn data_sources(
@@ -100,18 +111,90 @@ impl<'a> Walk<'a> {
         let functions = evaluator.functions(shared.module);
         let repetition = evaluator.repetition(&resource, &block.repetition, shared.expansion, &key);
         let scope = ModuleScope::new(evaluator, shared.module_instance, repetition);
-        let mut said = Diagnostics::new();
-        let (good, before) = self
-            .preconditions(shared, &address, &scope, &functions)
+        let scoped_to = shared
+            .module
+            .scoped_resources()
+            .find(|(_, r)| r.address == block.address)
+            .map(|(check, _)| check.name.clone());
+        let (read, said) = self
+            .read_now(shared, &address, scope, &functions, waits)
             .await;
+        let Some(check) = scoped_to else {
+            return match read {
+                Read::Now(..) | Read::Later => (true, said),
+                Read::Not(_) => (false, said),
+            };
+        };
+        // Within a check block nothing fails a run, and what the check looks at is read again when
+        // all is done.
+        let mut softened = Diagnostics::new();
+        let mut failures = Vec::new();
+        for mut d in said {
+            if d.is_error() {
+                failures.push(Verdict::Fail(format!("{}: {}", d.summary, d.detail)));
+                d.severity = Severity::Warning;
+            }
+            softened.push(d);
+        }
+        let within = join(
+            &shared.module_instance.to_string(),
+            &format!("check.{check}"),
+        );
+        let block_of = join(
+            &shared.module_instance.path().to_string(),
+            &format!("check.{check}"),
+        );
+        self.results
+            .add(CheckKind::Check, &block_of, &within, &failures);
+        lock(&self.open_checks).insert(within);
+        match read {
+            Read::Later => {}
+            Read::Not(None) => evaluator
+                .objects()
+                .set(&address, Value::unknown(shared.schema.ty())),
+            Read::Not(Some(after)) => self.keep(self.reading(
+                shared,
+                &address,
+                ActionReason::ReadBecauseCheckNested,
+                after,
+            )),
+            Read::Now(after, value) => {
+                lock(&self.data).remove_object(&address);
+                self.keep(self.reading(
+                    shared,
+                    &address,
+                    ActionReason::ReadBecauseCheckNested,
+                    after,
+                ));
+                evaluator
+                    .objects()
+                    .set(&address, with_origin(&address, value));
+            }
+        }
+        (true, softened)
+    }
+
+    /// Reads the data source, if everything that it needs is known.
+    async fn read_now(
+        &self,
+        shared: &Shared<'_>,
+        address: &AbsResourceInstance,
+        scope: ModuleScope<'_>,
+        functions: &ModuleFunctions<'_>,
+        waits: bool,
+    ) -> (Read, Diagnostics) {
+        let evaluator = &self.input.evaluator;
+        let block = shared.block;
+        let mut said = Diagnostics::new();
+        let (good, before) = self.preconditions(shared, address, &scope, functions).await;
         said.append(before);
         if !good {
-            return (false, said);
+            return (Read::Not(None), said);
         }
-        let (config, problems) = decode_config(evaluator, shared, &scope, &functions).await;
-        said.append(addressed(problems, &address));
+        let (config, problems) = decode_config(evaluator, shared, &scope, functions).await;
+        said.append(addressed(problems, address));
         if said.has_errors() {
-            return (false, said);
+            return (Read::Not(None), said);
         }
         let (plain, marks) = config.clone().unmark_deep();
         let kind = block.address.kind.to_string();
@@ -122,9 +205,9 @@ impl<'a> Walk<'a> {
                 config: plain.clone(),
             })
             .await;
-        said.append(placed_in(reported, block, &address));
+        said.append(placed_in(reported, block, address));
         if said.has_errors() {
-            return (false, said);
+            return (Read::Not(None), said);
         }
         let reason = if !plain.is_wholly_known()
             || !self
@@ -138,17 +221,19 @@ impl<'a> Walk<'a> {
         } else {
             None
         };
+        let after = marked(
+            &shared.schema.block,
+            &unknown_computed(&shared.schema.block, &plain),
+            &marks,
+        );
         if let Some(reason) = reason {
-            let after = marked(
-                &shared.schema.block,
-                &unknown_computed(&shared.schema.block, &plain),
-                &marks,
-            );
-            self.keep(self.reading(shared, &address, reason, after));
-            return (true, said);
+            self.keep(self.reading(shared, address, reason, after));
+            return (Read::Later, said);
         }
-        let hook = crate::refresh::hook(&address, &plain);
-        self.input.events.emit(Event::RefreshStarted(hook.clone()));
+        let mut hook = crate::refresh::hook(address, &plain);
+        hook.action = Action::Read;
+        self.input.events.emit(Event::ApplyStarted(hook.clone()));
+        let begin = Instant::now();
         let answer = shared
             .provider
             .read_data_source(ReadDataRequest {
@@ -156,37 +241,44 @@ impl<'a> Walk<'a> {
                 config: plain,
             })
             .await;
-        self.input.events.emit(Event::RefreshFinished(hook));
         said.append(Reported::placed(
             answer.reported,
-            &address,
+            address,
             Some(block.range),
         ));
         if said.has_errors() {
-            return (false, said);
+            return (Read::Not(Some(after)), said);
         }
+        self.input
+            .events
+            .emit(Event::ApplyFinished(hook, begin.elapsed()));
         let read = adopted(&shared.schema.block, answer.state);
         let Some(read) = read.filter(|v| !v.is_null() && v.is_wholly_known()) else {
-            said.push(invalid_answer(shared, &address));
-            return (false, said);
+            said.push(invalid_answer(shared, address));
+            return (Read::Not(Some(after)), said);
         };
         let value = marked(&shared.schema.block, &read, &marks);
         match ResourceInstanceObject::from_value(shared.schema.version, &value, &shared.schema.ty())
         {
-            Ok(object) => lock(&self.data).set_object(&address, &shared.provider_config, object),
+            Ok(object) => lock(&self.data).set_object(address, &shared.provider_config, object),
             Err(_) => {
-                said.push(invalid_answer(shared, &address));
-                return (false, said);
+                said.push(invalid_answer(shared, address));
+                return (Read::Not(Some(after)), said);
             }
         }
         evaluator
             .objects()
-            .set(&address, with_origin(&address, value.clone()));
-        let (good, after) = self
-            .postconditions(shared, &address, scope, &functions, value)
+            .set(address, with_origin(address, value.clone()));
+        let (good, more) = self
+            .postconditions(shared, address, scope, functions, value.clone())
             .await;
-        said.append(after);
-        (good, said)
+        said.append(more);
+        let read = if good {
+            Read::Now(after, value)
+        } else {
+            Read::Not(Some(after))
+        };
+        (read, said)
     }
 
     fn reading(

@@ -12,7 +12,9 @@
 //!   users wait for the new object in turn.
 
 use formwork_addresses::{AbsProviderConfig, AbsResource, ModulePath, Resource};
-use formwork_plan::{Action, ExecutionGraph, NodeId, OperationKind, ResourceInstanceChange};
+use formwork_plan::{
+    Action, ActionReason, ExecutionGraph, NodeId, OperationKind, ResourceInstanceChange,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A block of the configuration, or one that only the state still knows.
@@ -75,6 +77,7 @@ pub fn build(
     let mut providers: BTreeMap<AbsProviderConfig, Vec<NodeId>> = BTreeMap::new();
     let mut destroys: Vec<(usize, NodeId)> = Vec::new();
     let mut makes: Vec<(usize, NodeId)> = Vec::new();
+    let mut last: Vec<NodeId> = Vec::new();
     for (i, change) in changes.iter().enumerate() {
         let index = Some(u32::try_from(i).unwrap_or(u32::MAX));
         let address = change.address.clone();
@@ -95,6 +98,9 @@ pub fn build(
                 let node = b.graph.add(OperationKind::ReadData(address.clone()), index);
                 makes.push((i, node));
                 nodes.push(node);
+                if change.reason == Some(ActionReason::ReadBecauseCheckNested) {
+                    last.push(node);
+                }
             }
             Action::Delete => {
                 let node = b.graph.add(destroy(), index);
@@ -135,6 +141,7 @@ pub fn build(
         order_destroys(&mut b, changes, prior_dependencies, &destroys, &makes);
         configure_providers(&mut b, changes, &providers, &destroys, further);
     }
+    read_last(&mut b.graph, &last);
     for (names, of, is_output) in [
         (&further.outputs, &references.outputs, true),
         (&further.checks, &references.checks, false),
@@ -155,6 +162,27 @@ pub fn build(
         }
     }
     b.graph
+}
+
+/// What only a check looks at is read when everything else is done, as it is then.
+fn read_last(graph: &mut ExecutionGraph, last: &[NodeId]) {
+    if last.is_empty() {
+        return;
+    }
+    let others: Vec<NodeId> = graph
+        .nodes()
+        .iter()
+        .zip(0u32..)
+        .filter(|(n, id)| n.change.is_some() && !last.contains(&NodeId(*id)))
+        .map(|(_, id)| NodeId(id))
+        .collect();
+    let join = graph.add(OperationKind::Join("everything else done".to_owned()), None);
+    for node in others {
+        graph.order(node, join);
+    }
+    for node in last {
+        graph.order(join, *node);
+    }
 }
 
 impl Builder<'_> {

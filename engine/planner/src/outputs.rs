@@ -1,6 +1,6 @@
 //! Outputs of the root module: what they were and what they will be.
 
-use crate::walk::Walk;
+use crate::walk::{Walk, lock};
 use formwork_addresses::ModuleInstance;
 use formwork_plan::{OutputChange, PlanMode};
 use std::collections::BTreeSet;
@@ -12,6 +12,7 @@ pub(crate) fn changes(walk: &Walk<'_>) -> Vec<OutputChange> {
     let root = ModuleInstance::root();
     let module = input.evaluator.configuration().root();
     let destroy = input.mode == PlanMode::Destroy;
+    let done = lock(&walk.outputs_done);
     let mut names: BTreeSet<String> = state.outputs().map(|(n, _)| n.to_owned()).collect();
     if let Some(m) = module
         && !destroy
@@ -20,16 +21,18 @@ pub(crate) fn changes(walk: &Walk<'_>) -> Vec<OutputChange> {
     }
     names
         .into_iter()
+        .filter(|name| {
+            // Of what was not got to, or must not be evaluated, there is nothing to say.
+            input.mode != PlanMode::Normal
+                || module.is_none_or(|m| !m.outputs.contains_key(name.as_str()))
+                || done.contains(name.as_str())
+        })
         .map(|name| {
             let block = module.and_then(|m| m.outputs.get(name.as_str()));
             let stored = state.output(&name);
             let before = stored.and_then(|o| o.to_value());
             let configured = block.filter(|b| !destroy && !b.ephemeral);
-            let mut after = configured.map(|_| input.evaluator.output(&root, &name).value.clone());
-            // Null is no output: Terraform keeps none of that value either.
-            if after.as_ref().is_some_and(|v| v.is_null() && v.is_known()) {
-                after = None;
-            }
+            let after = configured.map(|_| input.evaluator.output(&root, &name).value.clone());
             let sensitive = configured.is_some_and(|b| b.sensitive)
                 || (configured.is_none() && stored.is_some_and(|o| o.sensitive));
             OutputChange {

@@ -9,7 +9,7 @@ use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, ModuleInstance, Resource, ResourceMode,
 };
 use formwork_configuration::{Module, ResourceBlock};
-use formwork_diagnostics::Diagnostics;
+use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_evaluation::{Condition, Expansion, Repeated, Verdict, expand};
 use formwork_graph::{Node, Visit, What, walk};
 use formwork_plan::{Action, CheckKind, PlanMode, PlannedKeys, ResourceInstanceChange};
@@ -38,6 +38,8 @@ pub(crate) struct Walk<'a> {
     pub unknown_providers: Mutex<BTreeSet<AbsProviderConfig>>,
     /// Checks that only apply can decide.
     pub open_checks: Mutex<BTreeSet<String>>,
+    /// Outputs of the root module that have been evaluated.
+    pub outputs_done: Mutex<BTreeSet<Arc<str>>>,
     /// By node: created before the former object is destroyed.
     pub create_first: Vec<bool>,
 }
@@ -58,6 +60,7 @@ impl<'a> Walk<'a> {
             data: Mutex::default(),
             unknown_providers: Mutex::default(),
             open_checks: Mutex::default(),
+            outputs_done: Mutex::default(),
             create_first,
         }
     }
@@ -289,6 +292,9 @@ impl<'a> Walk<'a> {
                     .take_diagnostics(),
             );
         }
+        if path.is_root() && !all.has_errors() {
+            lock(&self.outputs_done).insert(name.clone());
+        }
         self.say(all)
     }
 
@@ -318,7 +324,16 @@ impl<'a> Walk<'a> {
             let address = join(&instance.to_string(), &format!("check.{name}"));
             self.results
                 .add(CheckKind::Check, &block, &address, &verdicts);
+            let mut said = said;
             if verdicts.contains(&Verdict::Unknown) {
+                // With a data source that could not be read, that has been said.
+                if check.data.is_none() {
+                    for (rule, verdict) in check.asserts.iter().zip(&verdicts) {
+                        if *verdict == Verdict::Unknown {
+                            said.push(known_after_apply(rule.condition.range(), &address));
+                        }
+                    }
+                }
                 lock(&self.open_checks).insert(address);
             }
             // An assertion never fails a run, not even one that cannot be evaluated.
@@ -419,6 +434,15 @@ impl<'a> Walk<'a> {
     }
 }
 
+fn known_after_apply(range: formwork_diagnostics::SourceRange, check: &str) -> Diagnostic {
+    Diagnostic::warning(
+        "Check block assertion known after apply",
+        "The assertion refers to values that are known only after apply. It is judged then.",
+    )
+    .at(range)
+    .about(check)
+}
+
 /// The value as references see it: what is unknown in it says where it comes from.
 pub(crate) fn with_origin(address: &AbsResourceInstance, value: Value) -> Value {
     if value.is_wholly_known() {
@@ -515,16 +539,11 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
             .changes
             .iter()
             .map(|c| {
-                let key = (
-                    c.previous_address
-                        .clone()
-                        .unwrap_or_else(|| c.address.clone()),
-                    c.deposed.clone(),
-                );
+                // The state has been moved before it was refreshed.
                 input
                     .refreshed
                     .objects
-                    .get(&key)
+                    .get(&(c.address.clone(), c.deposed.clone()))
                     .map(|p| p.dependencies.clone())
                     .unwrap_or_default()
             })

@@ -13,7 +13,7 @@ use crate::schemas::{SchemaCache, Schemas};
 use formwork_addresses::ResourceMode;
 use formwork_configuration::Configuration;
 use formwork_plan::{Action, OutputChange, Plan, PlannedVariable, ResourceInstanceChange};
-use formwork_values::{Path, Step};
+use formwork_values::{Path, Step, Type};
 
 /// The plan on one line, with a line end.
 ///
@@ -113,7 +113,12 @@ fn write_planned_values(o: &mut Object<'_>, plan: &Plan) {
                     if let Some(after) = &output.after
                         && after.is_wholly_known()
                     {
-                        o.raw("type", &after.type_of().to_json().to_string());
+                        let ty = if after.is_null() {
+                            Type::Dynamic
+                        } else {
+                            after.type_of()
+                        };
+                        o.raw("type", &ty.to_json().to_string());
                         o.raw("value", &known(after));
                     }
                 });
