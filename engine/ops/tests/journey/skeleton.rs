@@ -1,111 +1,26 @@
 //! The journey with the built-in provider: plan, apply, plan again, change, destroy.
-#![allow(clippy::expect_used)] // a test fails by panicking
 
-use formwork_builtin::BuiltinProvider;
-use formwork_configuration::{DiskReader, Given, InputLayer, InputOrigin, LocalModulesOnly};
-use formwork_diagnostics::{Diagnostics, SourceMap};
-use formwork_environment::{Environment, Fixed};
-use formwork_graph::Cancellation;
-use formwork_ops::{PlanOptions, Session, Settings};
+use crate::surroundings::{session, text};
+use formwork_configuration::{Given, InputLayer, InputOrigin};
+use formwork_ops::PlanOptions;
 use formwork_plan::{Action, Plan, PlanMode};
-use formwork_provider::{Provider, ProviderFactory};
-use formwork_state_backends::{Backup, LocalStates, LocalStore};
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-struct Builtins(Environment);
-
-#[async_trait::async_trait]
-impl ProviderFactory for Builtins {
-    async fn launch(
-        &self,
-        provider: &formwork_addresses::ProviderAddr,
-    ) -> Result<Arc<dyn Provider>, Diagnostics> {
-        if provider.to_string() == formwork_builtin::SOURCE {
-            let states = Arc::new(LocalStates::new(self.0.clone()));
-            return Ok(Arc::new(BuiltinProvider::new(self.0.clone(), states)));
-        }
-        Err(
-            formwork_diagnostics::Diagnostic::error("Provider not available", provider.to_string())
-                .into(),
-        )
-    }
-}
-
-struct NoSleep;
-
-#[async_trait::async_trait]
-impl formwork_state::Sleeper for NoSleep {
-    async fn sleep(&self, _time: Duration) {}
-}
-
-fn session(folder: &Path, variables: &[(&str, &str)]) -> Session {
-    let fixed = Arc::new(Fixed::new(1_790_000_000, 7));
-    let environment = Environment {
-        variables: BTreeMap::new(),
-        home: None,
-        working: folder.to_path_buf(),
-        temporary: folder.to_path_buf(),
-        who: "tester@host".to_owned(),
-        process: std::process::id(),
-        clock: fixed.clone(),
-        randomness: fixed,
-    };
+fn layers(variables: &[(&str, &str)]) -> Vec<InputLayer> {
     let values = variables
         .iter()
         .map(|(k, v)| (Arc::from(*k), Given::Text((*v).to_owned())))
         .collect();
-    Session {
-        reader: Arc::new(DiskReader {
-            base: folder.to_path_buf(),
-        }),
-        fetcher: Arc::new(LocalModulesOnly),
-        factory: Arc::new(Builtins(environment.clone())),
-        store: Arc::new(LocalStore::new(
-            &environment,
-            Path::new("terraform.tfstate"),
-            Backup::Beside,
-        )),
-        sleeper: Arc::new(NoSleep),
-        cloud: None,
-        inputs: vec![InputLayer {
-            origin: InputOrigin::CommandLine,
-            values,
-        }],
-        sources: SourceMap::new(),
-        judge: Arc::new(|_: &Plan| Diagnostics::new()),
-        events: Arc::new(()),
-        cancel: Cancellation::new(),
-        settings: Settings {
-            tool_version: "0.1.0".to_owned(),
-            ..Settings::default()
-        },
-        environment,
-    }
-}
-
-fn text(diagnostics: &Diagnostics, sources: &SourceMap) -> String {
-    diagnostics
-        .iter()
-        .map(|d| {
-            let place = d.subject.map(|s| sources.place(s)).unwrap_or_default();
-            format!(
-                "{:?} {} [{}] {} ({})\n",
-                d.severity,
-                d.summary,
-                d.address.clone().unwrap_or_default(),
-                d.detail,
-                place
-            )
-        })
-        .collect()
+    vec![InputLayer {
+        origin: InputOrigin::CommandLine,
+        values,
+    }]
 }
 
 /// Plans and applies; gives the changes that were not no-ops.
 async fn apply(folder: &Path, variables: &[(&str, &str)], mode: PlanMode) -> Vec<String> {
-    let session = session(folder, variables);
+    let session = session(folder, layers(variables), 7);
     let outcome = formwork_ops::plan(
         &session,
         &PlanOptions {

@@ -1,0 +1,11 @@
+//! The journey in process, with the built-in provider: plan, apply, plan again.
+//!
+//! `skeleton` walks it once; `recorded` holds it against recorded answers of Terraform, configuration
+//! by configuration; `live` against the binary itself, where there is one.
+
+#![allow(clippy::expect_used, clippy::unwrap_used)] // a test that cannot go on says so
+
+mod comparing;
+mod recorded;
+mod skeleton;
+mod surroundings;
