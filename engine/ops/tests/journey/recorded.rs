@@ -472,7 +472,7 @@ fn without_secrets(expected: &mut Json, facts: &mut Json) {
 
 async fn release(outcome: PlanOutcome, session: &Session) -> Option<formwork_plan::Plan> {
     if let Some(held) = outcome.held {
-        held.release(session).await;
+        let _ = held.release(session).await;
     }
     outcome.plan
 }
