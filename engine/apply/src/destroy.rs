@@ -29,7 +29,12 @@ impl Run<'_> {
     async fn try_destroy(&self, change: &ResourceInstanceChange) -> Result<bool, Diagnostics> {
         let address = &change.address;
         let deposed: Option<DeposedKey> = match change.action {
-            Action::CreateThenDelete => lock(&self.deposed).get(address).cloned(),
+            Action::CreateThenDelete => match lock(&self.deposed).get(address).cloned() {
+                Some(key) => Some(key),
+                // There was nothing to leave behind when the new object was made; what is current
+                // now is the new object, which must not be touched.
+                None => return Ok(true),
+            },
             _ => change.deposed.clone(),
         };
         let stored = self
