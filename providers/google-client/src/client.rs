@@ -53,6 +53,13 @@ impl ClientConfig {
         Self {
             endpoints: Endpoints::below(base),
             rate: Rate::unlimited(),
+            // A server on this machine answers, or is gone: nobody needs to wait long to know.
+            retry: RetryPolicy {
+                first: Duration::from_millis(50),
+                longest: Duration::from_secs(1),
+                budget: Duration::from_secs(5),
+                busy_budget: Duration::from_secs(60),
+            },
             ..Self::google(Credentials::None)
         }
     }

@@ -76,6 +76,8 @@ pub struct ErrorAnswer {
     pub retry_after: Option<Duration>,
     /// The request line that was refused, without query; empty for operations.
     pub request: String,
+    /// The request line that it all began with: of an operation, the one that began it.
+    pub call: String,
 }
 
 /// A refusal. Cheap to move; its parts are reached by dereference.
@@ -126,6 +128,7 @@ impl GoogleError {
             details: Vec::new(),
             retry_after: None,
             request: String::new(),
+            call: String::new(),
         }))
     }
 
@@ -271,6 +274,16 @@ impl GoogleError {
     #[must_use]
     pub fn of(mut self, request: &str) -> Self {
         request.clone_into(&mut self.request);
+        if self.call.is_empty() {
+            request.clone_into(&mut self.call);
+        }
+        self
+    }
+
+    /// With the request line that it all began with.
+    #[must_use]
+    pub fn called(mut self, call: &str) -> Self {
+        call.clone_into(&mut self.call);
         self
     }
 }

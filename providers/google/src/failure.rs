@@ -39,6 +39,15 @@ impl Failure {
         }
     }
 
+    /// With the call that it all began with.
+    pub(crate) fn called(self, call: &str) -> Self {
+        match self {
+            Self::Google(e) => Self::Google(e.called(call)),
+            Self::Lost(e) => Self::Lost(e.called(call)),
+            other => other,
+        }
+    }
+
     /// Whether nobody knows what became of what was sent.
     pub(crate) fn is_lost(&self) -> bool {
         matches!(self, Self::Lost(_))
@@ -73,13 +82,14 @@ impl Failure {
             Self::Lost(e) => Reported::whole(Diagnostic::error(
                 "Outcome not known",
                 format!(
-                    "{what} {which} was asked for, and what became of it could not be found out: {e}. The next run looks for it before it does anything else.{}",
+                    "{what} {which} was asked for, and what became of it could not be found out: {e}{}. The next run looks for it before it does anything else.{}",
+                    call(e),
                     advice(e)
                 ),
             )),
             Self::Google(e) => Reported::whole(Diagnostic::error(
                 summary(e.kind),
-                format!("{what} {which} failed: {e}.{}", advice(e)),
+                format!("{what} {which} failed: {e}{}.{}", call(e), advice(e)),
             )),
         }
     }
@@ -103,6 +113,15 @@ pub(crate) fn summary(kind: ErrorKind) -> &'static str {
         }
         ErrorKind::Conflict => "Object was changed meanwhile",
         _ => "Google refused the request",
+    }
+}
+
+/// The call, for people who look it up in Google's documentation or logs.
+fn call(e: &GoogleError) -> String {
+    if e.call.is_empty() {
+        String::new()
+    } else {
+        format!(", in answer to {}", e.call)
     }
 }
 
@@ -133,6 +152,17 @@ fn advice(e: &GoogleError) -> String {
         }
         ErrorKind::Timeout => " A longer limit can be set in a timeouts block.".into(),
         ErrorKind::Conflict => " Run again: the plan will start from what is there now.".into(),
+        ErrorKind::Permission => {
+            " The account lacks a role that allows this; Google's message names the permission.".into()
+        }
+        ErrorKind::Unreachable => {
+            " Check the network, and the custom endpoint or the address of the mock cloud if one is set; then run again.".into()
+        }
+        ErrorKind::Server | ErrorKind::Cut | ErrorKind::Malformed => " Run again.".into(),
+        ErrorKind::NotFound => " Something that it refers to does not exist.".into(),
+        ErrorKind::Invalid if e.http_status >= 400 => {
+            " Correct the configuration as Google's message says.".into()
+        }
         _ => String::new(),
     }
 }

@@ -279,6 +279,18 @@ impl Cloud {
         first: Option<&Json>,
         log: &dyn OperationLog,
     ) -> Result<Outcome, Failure> {
+        self.ended(change, operation, first, log)
+            .await
+            .map_err(|failure| failure.called(&change.request.line()))
+    }
+
+    async fn ended(
+        &self,
+        change: &Change,
+        operation: &Operation,
+        first: Option<&Json>,
+        log: &dyn OperationLog,
+    ) -> Result<Outcome, Failure> {
         note(log, &json!({"v": 1, "operation": operation.note()}))
             .await
             .map_err(Failure::after_sending)?;
