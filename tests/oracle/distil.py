@@ -84,45 +84,6 @@ def functions(recordings):
     print(f"functions.json: {len(kept)} signatures")
 
 
-def steps(recordings):
-    """Name, directory and answers of each step of each configuration."""
-    for case in sorted((recordings / "configs").iterdir()):
-        for expected in sorted(case.glob("step*.expect.json")):
-            step = expected.name.removesuffix(".expect.json")
-            answers = json.loads(expected.read_text(encoding="utf-8"))
-            yield f"{case.name}/{step}", case / step, answers
-
-
-def texts(directory):
-    """The files of a configuration by path."""
-    return {
-        str(path.relative_to(directory)): path.read_text(encoding="utf-8")
-        for path in sorted(directory.rglob("*"))
-        if path.is_file()
-    }
-
-
-def states(recordings):
-    """`states.jsonl`: states as stored, and as `show -json` shows them."""
-    cases = []
-    for name, _, answers in steps(recordings):
-        shown = (answers.get("show_state") or {}).get("json")
-        if shown and answers.get("state"):
-            cases.append({"name": name, "state": answers["state"], "shown": shown})
-    write("states.jsonl", cases)
-
-
-def configurations(recordings):
-    """`configurations.jsonl`: files, and the `configuration` of the plan made from them."""
-    cases = []
-    for name, directory, answers in steps(recordings):
-        plan = (answers.get("plan") or {}).get("json") or {}
-        if "configuration" in plan:
-            files = texts(directory)
-            cases.append({"name": name, "files": files, "configuration": plan["configuration"]})
-    write("configurations.jsonl", cases)
-
-
 def compact(value):
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
@@ -263,11 +224,9 @@ def write_case(path, description, steps):
 
 MAKERS = {
     "configs": configs,
-    "configurations": configurations,
     "console": console,
     "fmt": fmt,
     "functions": functions,
-    "states": states,
 }
 
 
