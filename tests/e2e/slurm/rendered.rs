@@ -1,18 +1,29 @@
 //! The files an example puts into the mock's bucket.
 
+use crate::place::Place;
+use serde_json::Value;
 use std::path::Path;
 
-/// Writes the files that the example renders into `folder`; false, said aloud, where they cannot be
-/// had.
-pub fn into(example: &str, folder: &Path) -> bool {
-    // A folder of files rendered otherwise, one sub-folder per example, for work on the harness.
-    let Ok(given) = std::env::var("FORMWORK_TEST_SLURM_FILES") else {
-        crate::cluster::skipped("the Slurm test, since the binary cannot apply yet");
-        return false;
-    };
-    for entry in std::fs::read_dir(Path::new(&given).join(example)).expect("rendered files") {
-        let entry = entry.expect("a file");
-        std::fs::copy(entry.path(), folder.join(entry.file_name())).expect("a copy");
+/// Applies the example to a mock cloud, and fetches Slurm's files from the bucket into `folder`.
+pub fn into(example: &str, folder: &Path) {
+    let place = Place::new(example);
+    place.apply();
+    let outputs = place.json(&["output", "-mock", "-json"]);
+    let files = outputs["slurm_config"]["value"]
+        .as_object()
+        .expect("the files' places");
+    assert_eq!(files.len(), 4, "{files:?}");
+    let cloud = place.serve();
+    for (name, link) in files {
+        let link = link.as_str().expect("a link").strip_prefix("gs://");
+        let (bucket, object) = link.and_then(|l| l.split_once('/')).expect("gs://B/O");
+        let path = format!(
+            "/storage/storage/v1/b/{bucket}/o/{}",
+            object.replace('/', "%2F")
+        );
+        let text = cloud.send("GET", &format!("{path}?alt=media"), None);
+        let about: Value = cloud.get(&path);
+        assert_eq!(about["size"], text.len().to_string(), "{about:#}");
+        std::fs::write(folder.join(name), text).expect("a file");
     }
-    true
 }
