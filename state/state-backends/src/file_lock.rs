@@ -14,18 +14,28 @@ use std::io;
 
 /// Tries to lock the whole of `file` for this process alone; false if somebody else has it.
 pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
-    let whole = libc::flock {
-        // the constants are small; their integer type differs by platform
-        l_type: libc::F_WRLCK as libc::c_short,
-        l_whence: libc::SEEK_SET as libc::c_short,
-        l_start: 0,
-        l_len: 0,
-        l_pid: 0,
-    };
+    let whole = whole(libc::F_WRLCK as libc::c_short);
     match fcntl(file, set(&whole)) {
         Ok(_) => Ok(true),
         Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
         Err(e) => Err(e.into()),
+    }
+}
+
+/// Gives a lock back. Closing the file is not enough: between a fork and what it executes, a child
+/// has the same opening of the file too, and the lock with it.
+pub(crate) fn unlock(file: &File) {
+    // the constants are small; their integer type differs by platform
+    let _ = fcntl(file, set(&whole(libc::F_UNLCK as libc::c_short)));
+}
+
+fn whole(kind: libc::c_short) -> libc::flock {
+    libc::flock {
+        l_type: kind,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
     }
 }
 

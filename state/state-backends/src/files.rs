@@ -1,6 +1,6 @@
 //! Files that are replaced as a whole, and locked files.
 
-use crate::file_lock::try_lock;
+use crate::file_lock::{self, try_lock};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -122,6 +122,12 @@ pub(crate) struct Locked {
     pub file: File,
     /// Whether it was made in order to be locked.
     pub created: bool,
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        file_lock::unlock(&self.file);
+    }
 }
 
 /// Opens and locks the file at `path`, making it if there is none; `None` if somebody else has it.

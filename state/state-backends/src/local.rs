@@ -1,6 +1,7 @@
 //! [`LocalStore`]: a state in a file, its lock, its backup and its journal beside it.
 
 use crate::explain::explain;
+use crate::file_lock;
 use crate::files::{self, Locked, hidden, with_suffix};
 use crate::journal::{self, Job};
 use async_trait::async_trait;
@@ -220,7 +221,9 @@ impl Inner {
                     // made only to be locked
                     let _ = fs::remove_file(&self.path);
                 }
-                held.replaced.clear();
+                for old in held.replaced.drain(..) {
+                    file_lock::unlock(&old);
+                }
                 Ok(())
             }
             other => {
