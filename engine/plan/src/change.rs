@@ -62,9 +62,10 @@ impl ResourceInstanceChange {
 pub struct OutputChange {
     /// Its name.
     pub name: String,
-    /// Its value in the prior state; `None` if it is not there.
+    /// Its value in the prior state, marked as a whole if it was sensitive; `None` if it is not
+    /// there.
     pub before: Option<Value>,
-    /// Its value afterwards; `None` if it goes. State keeps no output that is null, so null is no
+    /// Its value afterwards, marked as a whole if it is sensitive; `None` if it goes. State keeps no output that is null, so null is no
     /// value either.
     pub after: Option<Value>,
     /// Whether it is declared sensitive now or was before.
@@ -80,11 +81,10 @@ impl OutputChange {
             (None, Some(_)) => Action::Create,
             (Some(_), None) => Action::Delete,
             (Some(before), Some(after)) => {
-                if before == after {
-                    Action::NoOp
-                } else {
-                    Action::Update
-                }
+                // Which parts of a value are sensitive is not kept, only whether the output is.
+                let same = before.marks().is_sensitive() == after.marks().is_sensitive()
+                    && before.clone().unmark_deep().0 == after.clone().unmark_deep().0;
+                if same { Action::NoOp } else { Action::Update }
             }
         }
     }

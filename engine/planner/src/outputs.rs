@@ -32,7 +32,14 @@ pub(crate) fn changes(walk: &Walk<'_>) -> Vec<OutputChange> {
             let stored = state.output(&name);
             let before = stored.and_then(|o| o.to_value());
             let configured = block.filter(|b| !destroy && !b.ephemeral);
-            let after = configured.map(|_| input.evaluator.output(&root, &name).value.clone());
+            let after = configured.map(|b| {
+                let value = input.evaluator.output(&root, &name).value.clone();
+                if b.sensitive {
+                    value.sensitive()
+                } else {
+                    value
+                }
+            });
             let sensitive = configured.is_some_and(|b| b.sensitive)
                 || (configured.is_none() && stored.is_some_and(|o| o.sensitive));
             OutputChange {

@@ -8,11 +8,13 @@ use crate::{orphans, outputs};
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, ModuleInstance, Resource, ResourceMode,
 };
-use formwork_configuration::{Module, ResourceBlock};
+use formwork_configuration::{Configuration, Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_evaluation::{Condition, Expansion, Repeated, Verdict, expand};
 use formwork_graph::{Node, Visit, What, walk};
-use formwork_plan::{Action, CheckKind, PlanMode, PlannedKeys, ResourceInstanceChange};
+use formwork_plan::{
+    Action, CheckKind, CheckResult, CheckStatus, PlanMode, PlannedKeys, ResourceInstanceChange,
+};
 use formwork_state::State;
 use formwork_values::{Origin, Path, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -506,7 +508,10 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
     let mut planned = Planned {
         drift: input.refreshed.drift.clone(),
         outputs: outputs::changes(&walk_),
-        checks: walk_.results.take(),
+        checks: match input.mode {
+            PlanMode::Destroy => unjudged(input.evaluator.configuration()),
+            _ => walk_.results.take(),
+        },
         state: state_with_data(&walk_),
         complete: !failed && !cancelled,
         ..Planned::default()
@@ -551,6 +556,41 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
         planned.graph = execution::build(&planned.changes, &prior, &references(&input), &further);
     }
     (planned, said)
+}
+
+/// Every block with conditions, none of them judged: what is destroyed is not checked.
+fn unjudged(configuration: &Configuration) -> Vec<CheckResult> {
+    let mut blocks = BTreeSet::new();
+    for (path, module) in configuration.modules() {
+        let mut add = |kind, name: String| blocks.insert((kind, join(&path.to_string(), &name)));
+        for (address, r) in &module.resources {
+            if !r.lifecycle.preconditions.is_empty() || !r.lifecycle.postconditions.is_empty() {
+                add(CheckKind::Resource, address.to_string());
+            }
+        }
+        for o in module.outputs.values() {
+            if !o.preconditions.is_empty() {
+                add(CheckKind::Output, format!("output.{}", o.name));
+            }
+        }
+        for name in module.checks.keys() {
+            add(CheckKind::Check, format!("check.{name}"));
+        }
+        for v in module.variables.values() {
+            if !v.validations.is_empty() {
+                add(CheckKind::Variable, format!("var.{}", v.name));
+            }
+        }
+    }
+    blocks
+        .into_iter()
+        .map(|(kind, address)| CheckResult {
+            kind,
+            address,
+            status: CheckStatus::Unknown,
+            objects: Vec::new(),
+        })
+        .collect()
 }
 
 /// The refreshed state, with the data sources of this plan instead of those of former runs.

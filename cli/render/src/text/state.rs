@@ -20,7 +20,10 @@ pub fn state_list(state: &State) -> String {
 /// from a replacement follow their instance.
 pub fn state_list_where(state: &State, wanted: impl Fn(&AbsResourceInstance) -> bool) -> String {
     let mut out = String::new();
-    for (address, instance) in state.instances().filter(|(a, _)| wanted(a)) {
+    let mut instances: Vec<_> = state.instances().filter(|(a, _)| wanted(a)).collect();
+    // Those of a module come before those of any module inside; pipelines compare the lists.
+    instances.sort_by_key(|(address, _)| address.module.steps().len());
+    for (address, instance) in instances {
         // writing to a String cannot fail
         if instance.current.is_some() {
             let _ = writeln!(out, "{address}");
