@@ -104,7 +104,18 @@ impl Credentials {
             Self::AccessToken(token) => Ok(Some(Arc::clone(token))),
             Self::Library(library) => match library.access_token().await {
                 Ok(token) => Ok(Some(Arc::from(token.token.as_str()))),
-                Err(e) => Err(denied(&e.to_string())),
+                Err(e) => {
+                    // The library speaks at length of what it did when nothing is configured.
+                    let cause = std::error::Error::source(&e)
+                        .map_or_else(|| e.to_string(), ToString::to_string);
+                    let why = if cause.contains("not configured local credentials") {
+                        "none are configured on this machine, and it is no machine of Google's"
+                            .to_owned()
+                    } else {
+                        format!("no token could be had: {cause}")
+                    };
+                    Err(denied(&why))
+                }
             },
         }
     }
@@ -122,7 +133,8 @@ fn denied(why: &str) -> GoogleError {
     GoogleError::local(
         ErrorKind::Credentials,
         format!(
-            "no usable Google credentials: {why}. Set access_token in the provider block or GOOGLE_OAUTH_ACCESS_TOKEN in the environment (`gcloud auth print-access-token` prints one), or run `gcloud auth application-default login`"
+            "no Google credentials can be used ({}). Set access_token in the provider block or GOOGLE_OAUTH_ACCESS_TOKEN in the environment (`gcloud auth print-access-token` prints one), or run `gcloud auth application-default login`",
+            why.trim_end_matches('.')
         ),
     )
 }

@@ -46,9 +46,9 @@ impl RetryPolicy {
     pub(crate) fn budget_for(&self, error: &GoogleError, effect: Effect) -> Option<Duration> {
         match error.kind {
             // Refused before anything happened, whatever the request.
-            ErrorKind::RateLimited | ErrorKind::NotReady | ErrorKind::Unreachable => {
-                Some(self.budget)
-            }
+            ErrorKind::RateLimited | ErrorKind::NotReady => Some(self.budget),
+            // A name that does not resolve or a port that is closed seldom changes in a minute.
+            ErrorKind::Unreachable => Some(self.budget / 4),
             ErrorKind::Busy => Some(self.busy_budget),
             // Nobody knows what happened: only a reader may try again.
             ErrorKind::Server | ErrorKind::Cut | ErrorKind::Malformed => match effect {

@@ -127,11 +127,17 @@ impl Provider for GoogleProvider {
                 &self.version,
                 &request.terraform_version,
             ) {
-                Ok((settings, client)) => State::Ready(Arc::new(Cloud::new(
-                    client,
-                    settings,
-                    self.environment.clone(),
-                ))),
+                Ok((settings, client)) => {
+                    // Asked for now, so that a run without credentials ends before it begins.
+                    if let Err(e) = client.config().credentials.access_token().await {
+                        return vec![settings::denied(&e)];
+                    }
+                    State::Ready(Arc::new(Cloud::new(
+                        client,
+                        settings,
+                        self.environment.clone(),
+                    )))
+                }
                 Err(reported) => return reported,
             }
         } else {

@@ -307,10 +307,17 @@ fn credentials(
     Credentials::json(&json, scopes)
 }
 
-fn denied(error: &GoogleError) -> Reported {
+/// What keeps the provider from being used at all.
+pub(crate) fn denied(error: &GoogleError) -> Reported {
+    let mock = match error.kind {
+        ErrorKind::Credentials => {
+            " To try things out without an account, run the command with -mock: it works on a cloud of its own, on this machine."
+        }
+        _ => "",
+    };
     Reported::whole(Diagnostic::error(
         "Google cannot be used",
-        format!("The provider cannot be configured: {error}."),
+        format!("The Google provider cannot work: {error}.{mock}"),
     ))
 }
 
