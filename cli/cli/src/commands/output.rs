@@ -8,7 +8,7 @@ use crate::session::{Session, exit};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, nearest};
 use formwork_render::{output_json, output_values, outputs_json};
 use formwork_state::{OutputState, State};
-use formwork_values::{Type, convert};
+use formwork_values::{Type, convert, print};
 
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Output) -> u8 {
@@ -61,7 +61,8 @@ fn answer(session: &Session, arguments: &arguments::Output, state: &State) -> u8
             Some(output) if arguments.json => Ok(output_json(output)),
             Some(output) if arguments.raw => raw(name, output),
             Some(output) => Ok(match output.to_value() {
-                Some(value) => format!("{}\n", formwork_values::print::console(&value)),
+                // who asks by name wants to see it
+                Some(value) => format!("{}\n", print::console(&value.reveal())),
                 None => output_json(output),
             }),
         },
@@ -91,7 +92,7 @@ fn raw(name: &str, output: &OutputState) -> Result<String, Diagnostics> {
     let value = output.to_value();
     let text = value
         .filter(|v| !v.is_null())
-        .and_then(|v| convert(v, &Type::String).ok())
+        .and_then(|v| convert(v.reveal(), &Type::String).ok())
         .and_then(|v| v.as_str().map(str::to_owned));
     text.ok_or_else(|| {
         Diagnostic::error(

@@ -1,0 +1,158 @@
+//! Exit codes, flags, the environment, and what is asked of whom.
+
+use crate::env;
+
+const ONE: &str = "resource \"terraform_data\" \"a\" { input = \"1\" }\n";
+
+#[test]
+fn exit_codes() {
+    let env = env();
+    env.run(&[]).exits(127).says(&["Usage: formwork", "apply"]);
+    env.run(&["-help"]).exits(0).says(&["Usage: formwork"]);
+    env.run(&["plann"])
+        .exits(1)
+        .says(&["Did you mean \"plan\"?"]);
+    env.run(&["plan", "-detailed-exit-code"])
+        .exits(1)
+        .says(&["Did you mean -detailed-exitcode?"]);
+    env.run(&["workspace", "list"])
+        .exits(1)
+        .says(&["not served yet"]);
+    env.run(&["plan", "-target=a.b"])
+        .exits(1)
+        .says(&["not served yet", "-target"]);
+    env.run(&["-chdir=nowhere", "plan"])
+        .exits(1)
+        .says(&["nowhere"]);
+    for command in [
+        "init", "validate", "plan", "apply", "destroy", "show", "output", "fmt", "console",
+        "version",
+    ] {
+        let help = env.run(&[command, "-help"]);
+        help.exits(0).says(&[&format!("Usage: formwork {command}")]);
+        assert!(help.stderr.is_empty());
+    }
+
+    env.write("main.tf", ONE);
+    env.run(&["plan", "-detailed-exitcode"]).exits(2);
+    env.run(&["plan"]).exits(0);
+    env.run(&["apply"])
+        .exits(1)
+        .says(&["Nobody can be asked for approval", "-auto-approve"]);
+    env.run(&["apply", "-input=false"])
+        .exits(1)
+        .says(&["-auto-approve"]);
+    assert!(!env.has("terraform.tfstate"));
+    env.run(&["apply", "--auto-approve=true"]).exits(0);
+    env.run(&["plan", "-detailed-exitcode"]).exits(0);
+    env.run(&["plan", "-destroy", "-detailed-exitcode"])
+        .exits(2);
+    env.run(&["apply", "-destroy", "-auto-approve"])
+        .exits(0)
+        .says(&["1 destroyed"]);
+}
+
+#[test]
+fn the_environment() {
+    let env = env();
+    env.write(
+        "main.tf",
+        "variable \"v\" {}\noutput \"v\" { value = var.v }\n",
+    );
+    let apply = |variables: &[(&str, &str)], arguments: &[&str]| {
+        let all: Vec<&str> = ["apply", "-auto-approve"]
+            .iter()
+            .chain(arguments)
+            .copied()
+            .collect();
+        env.run_with(&all, "", variables).exits(0);
+        env.run(&["output", "-raw", "v"]).exits(0).stdout.clone()
+    };
+    assert_eq!(apply(&[("TF_VAR_v", "env")], &[]), "env");
+    env.write("terraform.tfvars", "v = \"file\"\n");
+    assert_eq!(apply(&[("TF_VAR_v", "env")], &[]), "file");
+    env.write("b.auto.tfvars", "v = \"auto\"\n");
+    env.write("a.auto.tfvars.json", "{\"v\": \"json\"}\n");
+    assert_eq!(apply(&[], &[]), "auto");
+    env.write("x.tfvars", "v = \"x\"\n");
+    assert_eq!(apply(&[], &["-var-file=x.tfvars"]), "x");
+    assert_eq!(apply(&[], &["-var", "v=1", "-var-file", "x.tfvars"]), "x");
+    assert_eq!(apply(&[], &["-var-file", "x.tfvars", "-var", "v=1"]), "1");
+    assert_eq!(apply(&[("TF_CLI_ARGS_apply", "-var 'v=a b'")], &[]), "a b");
+    assert_eq!(
+        apply(&[("TF_CLI_ARGS_apply", "-var 'v=a b'")], &["-var=v=c"]),
+        "c"
+    );
+    env.run_with(&["plan"], "", &[("TF_WORKSPACE", "other")])
+        .exits(1)
+        .says(&["Workspace not served yet", "other"]);
+    env.write(".terraform/environment", "third");
+    env.run(&["plan"]).exits(1).says(&["third"]);
+    env.run_with(&["plan"], "", &[("TF_DATA_DIR", "elsewhere")])
+        .exits(0);
+    env.run_with(&["plan"], "", &[("FORMWORK_CLOUD", "fog")])
+        .exits(1)
+        .says(&["Invalid FORMWORK_CLOUD"]);
+    env.run_with(&["version"], "", &[("FORMWORK_TERRAFORM_VERSION", "1.9.8")])
+        .exits(0)
+        .says(&["1.9.8"]);
+    env.run_with(&["version"], "", &[("FORMWORK_TERRAFORM_VERSION", "new")])
+        .exits(1)
+        .says(&["FORMWORK_TERRAFORM_VERSION"]);
+}
+
+#[test]
+fn versions() {
+    let env = env();
+    env.write(
+        "main.tf",
+        "terraform {\n  required_version = \"~> 1.5.0\"\n  required_providers {\n    google = { source = \"hashicorp/google\", version = \"~> 6.0\" }\n  }\n}\n",
+    );
+    env.run(&["version"]).exits(0).says(&[
+        "Formwork v",
+        "+ provider registry.terraform.io/hashicorp/google v6.",
+    ]);
+    let json = env.run(&["version", "-json"]);
+    assert!(json.exits(0).stderr.is_empty());
+    assert!(json.json()["terraform_version"].is_string());
+    env.run(&["validate"])
+        .exits(0)
+        .says(&["Warning: Unsupported Terraform Core version"]);
+    env.run(&["validate", "-strict-version"]).exits(1).says(&[
+        "Error: Unsupported Terraform Core version",
+        "main.tf line 2",
+    ]);
+    env.write(
+        "main.tf",
+        "terraform {\n  required_providers {\n    google = { source = \"hashicorp/google\", version = \"~> 3.0\" }\n    random = { source = \"hashicorp/random\" }\n  }\n}\ndata \"google_project\" \"p\" {}\nresource \"random_id\" \"x\" {\n  byte_length = 1\n}\n",
+    );
+    env.run(&["plan", "-mock"]).exits(1).says(&[
+        "Provider version not served",
+        "~> 3.0",
+        "main.tf:3",
+        "Provider not served yet",
+        "hashicorp/random",
+    ]);
+}
+
+#[test]
+fn layout() {
+    let env = env();
+    env.write("a.tf", "a=1\nbb=2\n").write("sub/b.tf", "a=1\n");
+    env.run(&["fmt", "-check"]).exits(3);
+    assert_eq!(env.text("a.tf"), "a=1\nbb=2\n");
+    env.run(&["fmt", "-diff", "-write=false", "-list=false"])
+        .exits(0)
+        .says(&["--- old/a.tf", "+++ new/a.tf", "-a=1", "+a  = 1"]);
+    let ran = env.run(&["fmt", "-recursive"]);
+    assert_eq!(ran.exits(0).stdout, "a.tf\nsub/b.tf\n");
+    assert_eq!(env.text("a.tf"), "a  = 1\nbb = 2\n");
+    env.run(&["fmt", "-check", "-recursive"]).exits(0);
+    let ran = env.run_with(&["fmt", "-"], "x={\na=1}\n", &[]);
+    ran.exits(0);
+    assert!(ran.stdout.starts_with("x = {"), "{}", ran.stdout);
+    env.run_with(&["fmt", "-"], "x = = 1\n", &[])
+        .exits(2)
+        .says(&["<stdin> line 1"]);
+    env.run(&["fmt", "nope.tf"]).exits(2).says(&["nope.tf"]);
+}

@@ -1,0 +1,33 @@
+//! The binary from outside, in hermetic surroundings, against mock clouds.
+
+// A test may end by panicking, its helpers too.
+#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
+mod bad_input;
+mod command_line;
+mod failing_apply;
+mod mock_clouds;
+mod saved_plans;
+mod skeleton;
+
+use formwork_testkit::TestEnv;
+use std::path::PathBuf;
+
+/// An empty folder for the binary.
+fn env() -> TestEnv {
+    TestEnv::new(env!("CARGO_BIN_EXE_formwork"))
+}
+
+/// A folder of the repository.
+fn repository(path: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(path)
+}
+
+/// The walking skeleton's configuration.
+fn two_networks() -> TestEnv {
+    let env = env();
+    env.copy(&repository("tests/e2e/fixtures/two-networks"));
+    env
+}
