@@ -114,3 +114,46 @@ fn a_world_in_memory_and_its_commands() {
     assert_eq!(text.exits(0).stdout, "");
     env.run(&["mock", "list", "-json"]).exits(0).json();
 }
+
+#[test]
+fn what_was_left_open_can_be_settled_by_hand() {
+    let env = two_networks();
+    let server = env.serve("world", &Scenario::new().taking(3000, 3100));
+    let mut run = env.start(&["apply", "-auto-approve", &server.flag]);
+    until("both networks are begun", || {
+        server.committed(&env).len() == 2
+    });
+    run.kill().expect("it runs");
+    run.wait().expect("it has ended");
+    env.run(&["state", "list", &server.flag]).exits(0).says(&[
+        "Operation left open",
+        "google_compute_network.all[\"back\"]",
+    ]);
+    let settle =
+        |address: &str, flag: &str| env.run(&["state", "settle", address, flag, &server.flag]);
+    let (front, back) = (
+        "google_compute_network.all[\"front\"]",
+        "google_compute_network.all[\"back\"]",
+    );
+    settle(front, "-id=").exits(1);
+    settle("google_compute_network.other", "-not-created")
+        .exits(1)
+        .says(&["Nothing to settle"]);
+    let id = "-id=projects/formwork-mock/global/networks/front";
+    settle(front, id).exits(0).says(&["is in the state"]);
+    settle(front, id)
+        .exits(1)
+        .says(&["Nothing to settle", back]);
+    assert!(
+        env.run(&["state", "list", &server.flag])
+            .stdout
+            .contains(front)
+    );
+    // what is not settled by hand settles itself
+    env.run(&["apply", "-auto-approve", &server.flag])
+        .exits(0)
+        .says(&["Apply complete!"]);
+    assert_eq!(server.committed(&env).len(), 4);
+    env.run(&["plan", "-detailed-exitcode", &server.flag])
+        .exits(0);
+}
