@@ -200,3 +200,54 @@ fn each_drift_is_seen_alone_and_mended_alone() {
     let left = place.objects();
     assert!(left.iter().all(|o| o["seeded"] == true), "{left:#?}");
 }
+
+/// One node more is one machine more: no other is replaced, and the controller learns of it.
+#[test]
+fn a_growing_cluster_keeps_its_machines() {
+    let place = Place::new("a4");
+    let main = place.root().join("main.tf");
+    let text = std::fs::read_to_string(&main).expect("the example");
+    let spread = "reservation_blocks = [\"a4-reservation-block-0001\", \"a4-reservation-block-0002\"]\n  nodes_per_block = 1\n";
+    let with = |nodes: &str, per: &str| {
+        let spread = spread.replace("= 1", per);
+        let line = format!("node_count   = {nodes}\n  {spread}");
+        let new = text.replace("node_count   = 2\n", &line);
+        assert_ne!(new, text, "the example has another number of nodes");
+        std::fs::write(&main, new).expect("the example");
+    };
+    with("2", "= 2");
+    place.apply();
+    with("3", "= 2");
+    place
+        .run(&["plan", "-mock", "-detailed-exitcode", "-out=grow.plan"])
+        .ends_with(2);
+    let plan = place.json(&["show", "-json", "grow.plan"]);
+    let changes = plan["resource_changes"].as_array().expect("changes");
+    let changes: Vec<(&str, &Value)> = changes
+        .iter()
+        .filter(|c| c["change"]["actions"] != json!(["no-op"]))
+        .map(|c| {
+            (
+                c["address"].as_str().unwrap_or_default(),
+                &c["change"]["actions"][0],
+            )
+        })
+        .collect();
+    let (create, update) = (json!("create"), json!("update"));
+    let object = |name| format!("module.cluster.google_storage_bucket_object.slurm[\"{name}\"]");
+    let files = [
+        object("gres.conf"),
+        object("slurm.conf"),
+        object("topology.conf"),
+    ];
+    let mut want = vec![
+        ("module.cluster.google_compute_instance.controller", &update),
+        ("module.cluster.google_compute_instance.node[2]", &create),
+    ];
+    want.extend(files.iter().map(|f| (f.as_str(), &update)));
+    assert_eq!(changes, want);
+    place.run(&["apply", "-mock", "grow.plan"]).ends_with(0);
+    place
+        .run(&["plan", "-mock", "-detailed-exitcode"])
+        .ends_with(0);
+}
