@@ -149,10 +149,10 @@ fn check(place: &Place, cloud: &Serving, case: &Case) {
     (case.change)(cloud);
     let plan = place.run(&["plan", "-mock", "-detailed-exitcode", "-out=drift.plan"]);
     let Some(address) = case.address else {
-        plan.ends_with(0);
+        plan.exits(0);
         return;
     };
-    let shown = plan.ends_with(2).out;
+    let shown = &plan.exits(2).stdout;
     assert!(shown.contains(address), "{what}: {shown}");
     let plan = place.json(&["show", "-json", "drift.plan"]);
     let changes: Vec<&Value> = plan["resource_changes"]
@@ -171,7 +171,7 @@ fn check(place: &Place, cloud: &Serving, case: &Case) {
     }
 
     let before = place.requests(0).len();
-    place.run(&["apply", "-mock", "-auto-approve"]).ends_with(0);
+    place.run(&["apply", "-mock", "-auto-approve"]).exits(0);
     let calls: Vec<Value> = place
         .requests(before)
         .into_iter()
@@ -179,9 +179,7 @@ fn check(place: &Place, cloud: &Serving, case: &Case) {
         .collect();
     assert_eq!(calls.len(), 1, "{what}: {calls:#?}");
     assert_eq!(calls[0]["id"], case.call, "{what}");
-    place
-        .run(&["plan", "-mock", "-detailed-exitcode"])
-        .ends_with(0);
+    place.run(&["plan", "-mock", "-detailed-exitcode"]).exits(0);
 }
 
 #[test]
@@ -194,9 +192,7 @@ fn each_drift_is_seen_alone_and_mended_alone() {
         check(&place, &cloud, &case);
     }
     // What others changed in our objects is no reason not to let them go.
-    place
-        .run(&["destroy", "-mock", "-auto-approve"])
-        .ends_with(0);
+    place.run(&["destroy", "-mock", "-auto-approve"]).exits(0);
     let left = place.objects();
     assert!(left.iter().all(|o| o["seeded"] == true), "{left:#?}");
 }
@@ -220,7 +216,7 @@ fn a_growing_cluster_keeps_its_machines() {
     with("3", "= 2");
     place
         .run(&["plan", "-mock", "-detailed-exitcode", "-out=grow.plan"])
-        .ends_with(2);
+        .exits(2);
     let plan = place.json(&["show", "-json", "grow.plan"]);
     let changes = plan["resource_changes"].as_array().expect("changes");
     let changes: Vec<(&str, &Value)> = changes
@@ -246,8 +242,6 @@ fn a_growing_cluster_keeps_its_machines() {
     ];
     want.extend(files.iter().map(|f| (f.as_str(), &update)));
     assert_eq!(changes, want);
-    place.run(&["apply", "-mock", "grow.plan"]).ends_with(0);
-    place
-        .run(&["plan", "-mock", "-detailed-exitcode"])
-        .ends_with(0);
+    place.run(&["apply", "-mock", "grow.plan"]).exits(0);
+    place.run(&["plan", "-mock", "-detailed-exitcode"]).exits(0);
 }

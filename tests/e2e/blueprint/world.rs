@@ -1,7 +1,7 @@
 //! The blueprint planned inside the test, against a mock cloud inside the test: a plan takes a
 //! fraction of a second, and with a clock that stands still it is the same on each run.
 
-use crate::place::{blueprint, copy};
+use crate::place::blueprint;
 use async_trait::async_trait;
 use formwork_addresses::ProviderAddr;
 use formwork_ai::FormworkProvider;
@@ -16,6 +16,7 @@ use formwork_ops::{PlanOptions, PlanOutcome, Session, Settings};
 use formwork_plan::{Event, EventSink, Plan};
 use formwork_provider::{Provider, ProviderFactory, Providers};
 use formwork_state_backends::{Backup, LocalStates, LocalStore};
+use formwork_testkit::TestEnv;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ const NOW: u64 = 1_767_225_600;
 
 /// A mock cloud, and a folder in which the blueprint lies as `roce-cluster`.
 pub struct World {
-    folder: tempfile::TempDir,
+    env: TestEnv,
     mock: Mock,
     server: Server,
 }
@@ -132,8 +133,8 @@ impl World {
     /// The default world.
     pub async fn new() -> Self {
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
-        let folder = tempfile::tempdir().expect("a folder");
-        copy(&blueprint(), &folder.path().join("roce-cluster"));
+        let env = TestEnv::new(env!("CARGO_BIN_EXE_formwork"));
+        env.copy_to(&blueprint(), "roce-cluster");
         let fixed = Arc::new(Fixed::new(NOW, 1));
         let mock = Mock::open(Config {
             directory: None,
@@ -147,16 +148,12 @@ impl World {
             .serve(std::net::SocketAddr::from(([127, 0, 0, 1], 0)))
             .await
             .expect("a port");
-        Self {
-            folder,
-            mock,
-            server,
-        }
+        Self { env, mock, server }
     }
 
     /// A folder in which a root module may lie.
     pub fn root(&self, path: &str) -> PathBuf {
-        self.folder.path().join(path)
+        self.env.path().join(path)
     }
 
     /// Plans the root module of a folder that has no state yet.
@@ -166,7 +163,7 @@ impl World {
             variables: BTreeMap::new(),
             home: None,
             working: root.to_owned(),
-            temporary: self.folder.path().to_owned(),
+            temporary: self.env.path(),
             who: "tester@test".to_owned(),
             process: 1,
             clock: fixed.clone(),
@@ -206,10 +203,8 @@ impl World {
 
     /// Plans a root module of one file.
     pub async fn plan_text(&self, text: &str) -> PlanOutcome {
-        let folder = self.root("root");
-        std::fs::create_dir_all(&folder).expect("a folder");
-        std::fs::write(folder.join("main.tf"), text).expect("a file");
-        self.plan(&folder).await
+        self.env.write("root/main.tf", text);
+        self.plan(&self.root("root")).await
     }
 
     /// How many requests meant to change something.
