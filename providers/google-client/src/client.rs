@@ -57,7 +57,7 @@ impl ClientConfig {
             retry: RetryPolicy {
                 first: Duration::from_millis(50),
                 longest: Duration::from_secs(1),
-                budget: Duration::from_secs(5),
+                budget: Duration::from_secs(12),
                 busy_budget: Duration::from_secs(60),
             },
             ..Self::google(Credentials::None)
@@ -125,7 +125,7 @@ impl Client {
     /// # Errors
     /// The last refusal. For a mutating request look at [`GoogleError::outcome_known`].
     pub async fn send(&self, request: &Request) -> Result<Response, GoogleError> {
-        let begun = Instant::now();
+        let mut refused_since = None;
         let policy = &self.shared.config.retry;
         let mut attempt = 0u32;
         loop {
@@ -134,6 +134,9 @@ impl Client {
                 Ok(response) => return Ok(response),
                 Err(error) => error,
             };
+            // Not from the first attempt: a call that held the line for minutes before it was cut off
+            // deserves as much patience as any.
+            let since: Instant = *refused_since.get_or_insert_with(Instant::now);
             let Some(budget) = policy.budget_for(&error, request.effect) else {
                 return Err(error);
             };
@@ -141,7 +144,7 @@ impl Client {
             let delay = policy
                 .delay(attempt, spread)
                 .max(error.retry_after.unwrap_or_default());
-            if begun.elapsed() + delay > budget {
+            if since.elapsed() + delay > budget {
                 return Err(error);
             }
             tracing::debug!(

@@ -12,7 +12,7 @@ pub struct RetryPolicy {
     pub first: Duration,
     /// No single delay is longer.
     pub longest: Duration,
-    /// The time after which the last error stands.
+    /// The time from the first error after which the last one stands.
     pub budget: Duration,
     /// The same for a resource that is busy with another operation: it queues rather than fails.
     pub busy_budget: Duration,

@@ -33,7 +33,6 @@ mod provider;
 mod same;
 mod settings;
 mod source;
-mod validate;
 mod versions;
 
 use std::sync::Arc;

@@ -247,12 +247,9 @@ pub(crate) fn settle(
             credentials(config, environment, &scopes).map_err(|e| vec![denied(&e)])?,
         ),
     };
-    // With a mock cloud nothing may leave it, whatever address the provider block names.
-    if *world == World::Google {
-        for (name, service) in ENDPOINTS {
-            if let Some(base) = text(config, &format!("{name}_custom_endpoint")) {
-                client.endpoints.set(service, base);
-            }
+    for (name, service) in ENDPOINTS {
+        if let Some(base) = text(config, &format!("{name}_custom_endpoint")) {
+            client.endpoints.set(service, base);
         }
     }
     client.user_agent = format!(

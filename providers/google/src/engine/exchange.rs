@@ -155,7 +155,8 @@ impl Cloud {
                 }
             }
             if sent > RESENDS {
-                return Err(error.into());
+                // It was not there when it was looked for, but the last one may be on its way still.
+                return Err(Failure::Lost(error));
             }
         }
     }

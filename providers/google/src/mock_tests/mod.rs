@@ -5,5 +5,5 @@ mod compute;
 mod crash;
 mod data;
 mod drift;
-pub(crate) mod lab;
+mod lab;
 mod services;
