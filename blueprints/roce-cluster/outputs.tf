@@ -45,7 +45,7 @@ output "slurm" {
     partition   = var.partition
     cpus        = local.slurm.cpus
     real_memory = local.slurm.real_memory
-    gres        = local.buildable ? "gpu:${local.slurm.gpu_type}:${local.slurm.gpu_count}" : null
+    gres        = "gpu:${local.slurm.gpu_type}:${local.slurm.gpu_count}"
     switches    = local.switches
   }
 }

@@ -99,7 +99,7 @@ impl Values {
                 continue;
             };
             let Some(answer) = ask(session, variable) else {
-                break;
+                return;
             };
             answers.insert(name, Given::Text(answer));
         }

@@ -79,9 +79,9 @@ impl Streams {
         };
         let mut hidden = before.clone();
         hidden.local_modes.remove(LocalModes::ECHO);
-        tcsetattr(&input, OptionalActions::Now, &hidden)?;
+        tcsetattr(&input, OptionalActions::Flush, &hidden)?;
         let line = self.read_line();
-        tcsetattr(&input, OptionalActions::Now, &before)?;
+        tcsetattr(&input, OptionalActions::Flush, &before)?;
         line
     }
 

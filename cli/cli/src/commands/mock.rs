@@ -50,7 +50,6 @@ async fn serve(
         "world": world.world(),
     });
     session.streams.out(&format!("{line}\n"));
-    interrupts.expect();
     interrupts.cancellation().cancelled().await;
     server.stop().await;
     Ok(())

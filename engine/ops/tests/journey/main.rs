@@ -7,7 +7,6 @@
 
 mod comparing;
 mod live;
-mod protocol;
 mod recorded;
 mod skeleton;
 mod surroundings;
