@@ -11,8 +11,13 @@ locals {
   reservation_full = try(startswith(local.reservation_path, "projects/") ? local.reservation_path : "projects/${var.project_id}/reservations/${local.reservation_path}", null)
 
   # The blocks known now, and the block of each node: neighbours in name are neighbours in the fabric.
-  blocks     = local.reservation_block == null ? var.reservation_blocks : [local.reservation_block]
-  node_block = [for i in range(var.node_count) : length(local.blocks) == 0 ? "" : local.blocks[floor(i * length(local.blocks) / var.node_count)]]
+  # With nodes_per_block a node keeps its block when the cluster grows.
+  blocks = local.reservation_block == null ? var.reservation_blocks : [local.reservation_block]
+  node_block = [
+    for i in range(var.node_count) : length(local.blocks) == 0 ? "" : local.blocks[
+      var.nodes_per_block == null ? floor(i * length(local.blocks) / var.node_count) : min(floor(i / var.nodes_per_block), length(local.blocks) - 1)
+    ]
+  ]
 
   node_reservation = [
     for block in local.node_block : block == "" ? var.reservation : (

@@ -34,6 +34,13 @@ locals {
     "flex-start"  = local.machine.capacity.flex_start
   }[var.capacity]
 
+  # Cut to the shorter prefix, two ranges that overlap begin alike. What is no range is told by its variable.
+  shorter_prefix = try(min(split("/", var.host_range)[1], split("/", var.rdma_range)[1]), 0)
+  ranges_overlap = try(
+    cidrhost("${split("/", var.host_range)[0]}/${local.shorter_prefix}", 0) == cidrhost("${split("/", var.rdma_range)[0]}/${local.shorter_prefix}", 0),
+    false
+  )
+
   labels = merge(var.labels, { formwork-cluster = var.name })
   nodes  = [for i in range(var.node_count) : "${var.name}-gpu-${i}"]
 }
@@ -69,6 +76,14 @@ data "google_compute_machine_types" "node" {
     precondition {
       condition     = local.reservation_block == null || length(var.reservation_blocks) == 0
       error_message = "var.reservation names a block already, so var.reservation_blocks must be empty."
+    }
+    precondition {
+      condition     = var.nodes_per_block == null ? true : var.nodes_per_block * length(local.blocks) >= var.node_count
+      error_message = "${length(local.blocks)} blocks of ${coalesce(var.nodes_per_block, 0)} nodes do not hold ${var.node_count} nodes; name more of reservation_blocks, or put more nodes into each."
+    }
+    precondition {
+      condition     = !local.ranges_overlap
+      error_message = "The ranges of the host networks and of the rails, ${var.host_range} and ${var.rdma_range}, overlap; a machine with an interface in each could not tell them apart."
     }
     postcondition {
       condition     = length(self.machine_types) > 0

@@ -79,7 +79,7 @@ resource "google_compute_instance" "controller" {
     scopes = ["cloud-platform"]
   }
 
-  # A newer image of the family is no reason to replace a running controller; taint it to move on.
+  # A newer image of the family is no reason to replace a running controller.
   lifecycle {
     ignore_changes = [boot_disk[0].initialize_params[0].image]
   }

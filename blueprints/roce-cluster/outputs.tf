@@ -45,7 +45,7 @@ output "slurm" {
     partition   = var.partition
     cpus        = local.slurm.cpus
     real_memory = local.slurm.real_memory
-    gres        = "gpu:${local.slurm.gpu_type}:${local.slurm.gpu_count}"
+    gres        = local.buildable ? "gpu:${local.slurm.gpu_type}:${local.slurm.gpu_count}" : null
     switches    = local.switches
   }
 }

@@ -83,6 +83,17 @@ variable "reservation_blocks" {
   }
 }
 
+variable "nodes_per_block" {
+  description = "How many nodes are put into one of reservation_blocks before the next one is begun. null spreads them evenly; then a change of node_count can move nodes to another block, which replaces them."
+  type        = number
+  default     = null
+
+  validation {
+    condition     = var.nodes_per_block == null ? true : var.nodes_per_block >= 1 && floor(var.nodes_per_block) == var.nodes_per_block
+    error_message = "The number of nodes per block must be a whole number, at least 1."
+  }
+}
+
 variable "max_run_hours" {
   description = "With capacity \"flex-start\": hours after which Google deletes the nodes."
   type        = number

@@ -248,6 +248,11 @@ def build(facts, fields, wire, overlay, prefix):
                 out["wt"] = kind
                 if (resolved or {}).get("readOnly"):
                     out["ro"] = 1
+                leaf = resolved or {}
+                if leaf.get("type") == "array":
+                    leaf = wire.resolve(leaf.get("items")) or {}
+                if leaf.get("enum") and ("!" in out["f"] or "?" in out["f"]):
+                    out["en"] = leaf["enum"]
                 inner_scope, inner_above = at, above + rel
             if node["t"] in ("list", "set") and "kids" not in node and "e" not in patch:
                 elem = out.get("wt", "").removeprefix("array:")

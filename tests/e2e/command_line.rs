@@ -156,3 +156,50 @@ fn layout() {
         .says(&["<stdin> line 1"]);
     env.run(&["fmt", "nope.tf"]).exits(2).says(&["nope.tf"]);
 }
+
+/// Answers at a terminal: what is asked, and that only `yes` is approval. Needs `script` of util-linux,
+/// which gives a program a terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn questions_at_a_terminal() {
+    use std::process::Command;
+    if Command::new("script").arg("--version").output().is_err() {
+        eprintln!("skipped: questions at a terminal, since there is no `script` to make one");
+        return;
+    }
+    let env = env();
+    env.write(
+        "main.tf",
+        "variable \"n\" {\n  type        = number\n  description = \"How many.\"\n}\nvariable \"s\" {\n  type      = string\n  sensitive = true\n}\nresource \"terraform_data\" \"x\" {\n  count            = var.n\n  triggers_replace = var.s\n}\n",
+    );
+    let ask = |command: &str, answers: &str| {
+        let line = format!("{} {command}", env!("CARGO_BIN_EXE_formwork"));
+        env.run_program("script", &["-qec", &line, "/dev/null"], answers)
+    };
+    let ran = ask("apply", "2\nhush\nyes\n");
+    ran.exits(0).says(&[
+        "var.n",
+        "How many.",
+        "var.s",
+        "Plan: 2 to add",
+        "Only \"yes\"",
+        "Apply complete!",
+    ]);
+    for no in ["no\n", "y\n", "YES\n", "\n"] {
+        ask("destroy -var=n=2", &format!("hush\n{no}"))
+            .exits(1)
+            .says(&["destroy all of this", "Nothing was changed."]);
+    }
+    ask("plan -input=false", "").exits(1).says(&["var.n"]);
+    ask("apply -input=false -var=n=1 -var=s=hush", "")
+        .exits(1)
+        .says(&["-auto-approve"]);
+    let listed = env.run(&["state", "list"]);
+    assert_eq!(
+        listed.exits(0).stdout,
+        "terraform_data.x[0]\nterraform_data.x[1]\n"
+    );
+    ask("destroy -var=n=2 -var=s=hush", "yes\n")
+        .exits(0)
+        .says(&["2 destroyed"]);
+}

@@ -114,3 +114,92 @@ fn a_world_in_memory_and_its_commands() {
     assert_eq!(text.exits(0).stdout, "");
     env.run(&["mock", "list", "-json"]).exits(0).json();
 }
+
+#[test]
+fn what_was_left_open_can_be_settled_by_hand() {
+    let env = two_networks();
+    let server = env.serve("world", &Scenario::new().taking(3000, 3100));
+    let mut run = env.start(&["apply", "-auto-approve", &server.flag]);
+    until("both networks are begun", || {
+        server.committed(&env).len() == 2
+    });
+    run.kill().expect("it runs");
+    run.wait().expect("it has ended");
+    env.run(&["state", "list", &server.flag]).exits(0).says(&[
+        "Operation left open",
+        "google_compute_network.all[\"back\"]",
+    ]);
+    let settle =
+        |address: &str, flag: &str| env.run(&["state", "settle", address, flag, &server.flag]);
+    let (front, back) = (
+        "google_compute_network.all[\"front\"]",
+        "google_compute_network.all[\"back\"]",
+    );
+    settle(front, "-id=").exits(1);
+    settle("google_compute_network.other", "-not-created")
+        .exits(1)
+        .says(&["Nothing to settle"]);
+    let id = "-id=projects/formwork-mock/global/networks/front";
+    settle(front, id).exits(0).says(&["is in the state"]);
+    settle(front, id)
+        .exits(1)
+        .says(&["Nothing to settle", back]);
+    assert!(
+        env.run(&["state", "list", &server.flag])
+            .stdout
+            .contains(front)
+    );
+    // what is not settled by hand settles itself
+    env.run(&["apply", "-auto-approve", &server.flag])
+        .exits(0)
+        .says(&["Apply complete!"]);
+    assert_eq!(server.committed(&env).len(), 4);
+    env.run(&["plan", "-detailed-exitcode", &server.flag])
+        .exits(0);
+}
+
+#[test]
+fn nothing_leaves_the_mock() {
+    let env = two_networks();
+    // an address in the provider block is for the real cloud; nobody listens there
+    env.write(
+        "provider.tf",
+        "provider \"google\" {\n  compute_custom_endpoint = \"http://127.0.0.1:1/compute/v1/\"\n}\n",
+    );
+    let credentials = [
+        ("GOOGLE_OAUTH_ACCESS_TOKEN", "token-of-the-real-cloud"),
+        ("TF_LOG", "debug"),
+    ];
+    let apply = env.run_with(&["apply", "-mock", "-auto-approve"], "", &credentials);
+    apply.exits(0).never_says(&["token-of-the-real-cloud"]);
+    assert!(
+        apply.stderr.contains("[DEBUG] formwork_google_client"),
+        "{}",
+        apply.stderr
+    );
+    assert!(
+        !env.text(".formwork/mock/cloud/log.jsonl")
+            .contains("token-of")
+    );
+}
+
+#[test]
+fn a_second_interrupt_ends_it_at_once() {
+    let env = two_networks();
+    let server = env.serve("world", &Scenario::new().taking(3000, 3100));
+    let mut run = env.start(&["apply", "-auto-approve", &server.flag]);
+    until("something is made", || !server.committed(&env).is_empty());
+    interrupt(&run);
+    until("it is told", || {
+        env.started_output().contains("Interrupted")
+    });
+    let begun = std::time::Instant::now();
+    interrupt(&run);
+    assert_eq!(run.wait().expect("it ends").code(), Some(1));
+    assert!(
+        begun.elapsed().as_millis() < 2500,
+        "it waited for operations"
+    );
+    env.run(&["apply", "-auto-approve", &server.flag]).exits(0);
+    assert_eq!(server.committed(&env).len(), 4);
+}

@@ -99,7 +99,7 @@ impl Values {
                 continue;
             };
             let Some(answer) = ask(session, variable) else {
-                return;
+                break;
             };
             answers.insert(name, Given::Text(answer));
         }

@@ -28,8 +28,18 @@ pub const CLOUD: &str = ".formwork/mock/cloud";
 pub const STATE: &str = ".formwork/mock/state/terraform.tfstate";
 
 /// What is said before anything else, where people read.
-pub const NOTICE: &str =
-    "Mock cloud: nothing real is touched. State and cloud are in .formwork/mock.\n";
+pub fn notice(choice: &CloudChoice) -> Option<String> {
+    match choice {
+        CloudChoice::Real => None,
+        CloudChoice::Mock => Some(
+            "Mock cloud: nothing real is touched. State and cloud are in .formwork/mock.\n"
+                .to_owned(),
+        ),
+        CloudChoice::MockAt(url) => Some(format!(
+            "Mock cloud at {url}: nothing real is touched. The state is in .formwork/mock.\n"
+        )),
+    }
+}
 
 /// How long another process may take from opening a world to serving it.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -7,18 +7,26 @@
 use crate::session::{Session, exit};
 use formwork_graph::Cancellation;
 use formwork_state::Sleeper;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Requests to stop.
 #[derive(Clone, Default)]
 pub struct Interrupts {
     cancellation: Cancellation,
+    expected: Arc<AtomicBool>,
 }
 
 impl Interrupts {
     /// What operations look at.
     pub fn cancellation(&self) -> &Cancellation {
         &self.cancellation
+    }
+
+    /// Says that being interrupted is how the command ends: nothing is told of it.
+    pub fn expect(&self) {
+        self.expected.store(true, Ordering::SeqCst);
     }
 }
 
@@ -61,7 +69,7 @@ async fn listen(interrupts: Interrupts, streams: crate::surroundings::Streams, a
             std::process::exit(i32::from(exit::FAILURE));
         }
         asked = true;
-        if !automation {
+        if !automation && !interrupts.expected.load(Ordering::SeqCst) {
             streams.error("\nInterrupted: nothing more is started, and the state is written when what runs has ended.\n");
         }
         interrupts.cancellation.cancel();

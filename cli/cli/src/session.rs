@@ -139,8 +139,8 @@ impl Session {
 
     /// Says first of all, where people read, that the cloud is a mock.
     pub fn notice(&self) {
-        if self.is_mock() {
-            self.streams.out(crate::mock::NOTICE);
+        if let Some(notice) = crate::mock::notice(&self.cloud) {
+            self.streams.out(&notice);
         }
     }
 

@@ -79,9 +79,9 @@ impl Streams {
         };
         let mut hidden = before.clone();
         hidden.local_modes.remove(LocalModes::ECHO);
-        tcsetattr(&input, OptionalActions::Flush, &hidden)?;
+        tcsetattr(&input, OptionalActions::Now, &hidden)?;
         let line = self.read_line();
-        tcsetattr(&input, OptionalActions::Flush, &before)?;
+        tcsetattr(&input, OptionalActions::Now, &before)?;
         line
     }
 

@@ -8,7 +8,7 @@ use formwork_addresses::DeposedKey;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_journal::{Begun, JournalEntry, OperationAction};
 use formwork_plan::{Action, Event, ResourceInstanceChange};
-use formwork_provider::{ApplyRequest, Bytes, Reported};
+use formwork_provider::{ApplyRequest, Bytes, PlanRequest, Reported};
 use formwork_state::ResourceInstanceObject;
 use formwork_values::{Marks, Value};
 use std::sync::Arc;
@@ -61,11 +61,25 @@ impl Run<'_> {
         };
         let prior = plain(&change.before);
         let null = Value::null(schema.ty());
-        // What planning said about a deletion; a replacement's private data is the new object's.
-        let planned_private = if change.action == Action::Delete {
-            change.planned_private.clone()
+        // The former half of a replacement that was created first has not been planned by itself.
+        let planned_private = if change.action == Action::CreateThenDelete {
+            let response = provider
+                .plan_resource_change(PlanRequest {
+                    kind: address.resource.kind.to_string(),
+                    prior: prior.clone(),
+                    proposed: null.clone(),
+                    config: null.clone(),
+                    prior_private: stored.private.clone().unwrap_or_else(|| Bytes::from([])),
+                })
+                .await;
+            let said = Reported::placed(response.reported, address, None);
+            if said.has_errors() {
+                return Err(said);
+            }
+            self.say(said);
+            response.private
         } else {
-            stored.private.clone().unwrap_or_else(|| Bytes::from([]))
+            change.planned_private.clone()
         };
         let hook = hook(address, Action::Delete, &change.before);
         let key = deposed.clone();

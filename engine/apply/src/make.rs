@@ -233,7 +233,8 @@ impl Run<'_> {
             kind: address.resource.kind.to_string(),
             prior: prior.clone(),
             planned: final_plan.planned.clone(),
-            config: wanted.clone(),
+            // as written: what is ignored stands in the planned object
+            config: config.clone(),
             planned_private: final_plan.private.clone(),
         };
         let (response, elapsed) = self

@@ -210,7 +210,7 @@ fn decode_attribute(
     }
     let value = reading.evaluate(&written.expression, scope, functions);
     let range = written.expression.range();
-    let converted = match convert(value, ty) {
+    let converted = match convert(value, attribute.written_ty()) {
         Ok(v) => v,
         Err(e) => {
             reading.say(

@@ -64,7 +64,10 @@ pub async fn plan_configured(
     let before = prior.map_or_else(|| null.clone(), |p| p.value.clone());
     let before_plain = before.clone().unmark_deep().0;
     let tainted = prior.is_some_and(|p| p.tainted);
-    let private = prior.map_or_else(|| Bytes::from([]), |p| p.private.clone());
+    // A tainted object is planned as if it were not there, so nothing private of it counts.
+    let private = prior
+        .filter(|p| !p.tainted)
+        .map_or_else(|| Bytes::from([]), |p| p.private.clone());
 
     // A tainted object is replaced whatever it looks like: it is planned as if it were not there.
     let start = if tainted { &null } else { &before_plain };
@@ -92,8 +95,9 @@ pub async fn plan_configured(
         // The new object is planned from nothing: nothing of the former one carries over. What was
         // ignored is the former object's business too, but a new object needs a value all the same,
         // so the ignored paths keep the former values.
-        let Some(anew) = ask(subject, &null, &wanted, Bytes::from([]), &mut diagnostics).await
-        else {
+        // Private data goes on from the first answer to the second, as providers know it.
+        let handed_on = answer.private.clone();
+        let Some(anew) = ask(subject, &null, &wanted, handed_on, &mut diagnostics).await else {
             return (None, diagnostics);
         };
         answer = anew;

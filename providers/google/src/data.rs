@@ -464,6 +464,15 @@ impl Reading<'_> {
                 ("filter", "-"),
             ],
         );
+        // A filter that fits nothing finds no machine types: an empty list, which can be counted.
+        if listed.items.is_empty() {
+            let element = draft
+                .get("machine_types")
+                .and_then(|v| v.type_of().element().cloned());
+            if let Some(element) = element {
+                draft.set("machine_types", Value::list(element, Vec::new()));
+            }
+        }
         draft.set("project", Value::string(&project));
         draft.set("zone", Value::string(&zone));
         draft.set(

@@ -124,10 +124,10 @@ pub(crate) fn upgrade(resource: &Resource, request: &UpgradeRequest) -> UpgradeR
     }
 }
 
-/// Steps of the original that are known: what each version changed. Others are refused.
+/// Steps between versions that can be taken. Others are refused.
 fn older(kind: &str, version: u64, json: &mut Json) -> bool {
     match (kind, version) {
-        // Filestore 0 -> 1: a zone became a location.
+        // Likewise: a zone became a location.
         ("google_filestore_instance", 0) => {
             let zone = json.get("zone").cloned().unwrap_or(Json::Null);
             if let Some(object) = json.as_object_mut()
@@ -137,10 +137,10 @@ fn older(kind: &str, version: u64, json: &mut Json) -> bool {
             }
             true
         }
-        // The bucket's steps 0..3 added attributes with defaults (retention, soft delete, lifecycle's
-        // zero switches); the last made retention_period a text, which reading does by itself.
+        // Reasoned from the attributes' names and types, not read in the original: the bucket gained
+        // attributes with defaults, and retention_period became a text, which reading does by itself.
         ("google_storage_bucket", 0..=3) => true,
-        // A template's 0 -> 1 dropped attributes that are dropped on reading anyway.
+        // Likewise: what a template lost is dropped on reading anyway.
         ("google_compute_instance_template", 0) => true,
         // Of instances and firewalls only the present form is known to be readable.
         _ => false,

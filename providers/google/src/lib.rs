@@ -33,6 +33,7 @@ mod provider;
 mod same;
 mod settings;
 mod source;
+mod validate;
 mod versions;
 
 use std::sync::Arc;

@@ -29,6 +29,7 @@ use crate::import;
 use crate::plan::Plan;
 use crate::settings;
 use crate::source::Source;
+use crate::validate;
 
 /// The native provider for hashicorp/google and hashicorp/google-beta.
 pub struct GoogleProvider {
@@ -149,7 +150,7 @@ impl Provider for GoogleProvider {
 
     async fn validate_resource_config(&self, request: ValidateRequest) -> Vec<Reported> {
         match formwork_google_schema::resource(&request.kind) {
-            Some(_) => Vec::new(),
+            Some(resource) => validate::resource(&resource, &request.config),
             None => vec![unknown_type(&request.kind)],
         }
     }

@@ -4,7 +4,7 @@
 //! force new), `e` element, `d` default, `x` at most one, `s` sensitive, `w` write-only, `dep`
 //! deprecated, `sup` equal spellings, `p` place in the API, `wt` the API's type, `via` the one field
 //! of the API's objects, `ref` the path that a bare name is short for, `flat` how a URL is shortened,
-//! `u` in the address, `ro` read only, `k` nested fields.
+//! `u` in the address, `ro` read only, `en` known values, `k` nested fields.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -162,6 +162,7 @@ fn node(json: &Value, inside_computed: bool) -> Option<Node> {
         name_only: json.get("flat").and_then(Value::as_str) == Some("name"),
         in_url: flag(json, "u"),
         read_only: flag(json, "ro"),
+        values: texts(json, "en"),
         block,
         ty: type_of(kind, &children),
         children,
@@ -189,6 +190,7 @@ fn local(name: &str, kind: NodeKind, optional: bool, computed: bool, children: V
         name_only: false,
         in_url: false,
         read_only: false,
+        values: Vec::new(),
         block: false,
         ty: type_of(kind, &children),
         children,

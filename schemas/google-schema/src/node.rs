@@ -46,6 +46,8 @@ pub struct Node {
     pub in_url: bool,
     /// The API never takes it.
     pub read_only: bool,
+    /// The values that Google's document names; empty when any is taken. New ones may be missing.
+    pub values: Vec<Arc<str>>,
     /// Written as blocks rather than as an attribute.
     pub block: bool,
     /// Fields of the nested objects, in byte order.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use formwork_values::Type;
+use formwork_values::{ObjectType, Type};
 
 use crate::Block;
 
@@ -46,6 +46,7 @@ pub struct NestedAttributes {
     /// The attributes; it has no nested blocks.
     pub object: Arc<Block>,
     ty: Type,
+    written: Type,
 }
 
 /// How the objects of a nested attribute are arranged.
@@ -64,17 +65,26 @@ pub enum AttributeNesting {
 impl NestedAttributes {
     /// Objects of the given attributes.
     pub fn new(nesting: AttributeNesting, object: Arc<Block>) -> NestedAttributes {
-        let one = Type::Object(object.object_type().clone());
-        let ty = match nesting {
+        let whole = |one: Type| match nesting {
             AttributeNesting::Single => one,
             AttributeNesting::List => Type::list(one),
             AttributeNesting::Set => Type::set(one),
             AttributeNesting::Map => Type::map(one),
         };
+        let attributes = || {
+            object.iter().filter_map(|(name, field)| match field {
+                crate::Field::Attribute(a) => Some((name, a)),
+                crate::Field::Block(_) => None,
+            })
+        };
+        let written =
+            ObjectType::new(attributes().map(|(n, a)| (n.clone(), a.written_ty().clone())))
+                .with_optional(|name| object.attribute(name).is_some_and(|a| !a.required));
         NestedAttributes {
             nesting,
+            ty: whole(Type::Object(object.object_type().clone())),
+            written: whole(Type::Object(Arc::new(written))),
             object,
-            ty,
         }
     }
 
@@ -158,6 +168,15 @@ impl Attribute {
         match &self.kind {
             AttributeKind::Value(ty) => ty,
             AttributeKind::Nested(nested) => nested.ty(),
+        }
+    }
+
+    /// The type that a written value is brought to: in nested objects whatever is not required may be
+    /// left out.
+    pub fn written_ty(&self) -> &Type {
+        match &self.kind {
+            AttributeKind::Value(ty) => ty,
+            AttributeKind::Nested(nested) => &nested.written,
         }
     }
 

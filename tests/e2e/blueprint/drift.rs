@@ -149,10 +149,10 @@ fn check(place: &Place, cloud: &Serving, case: &Case) {
     (case.change)(cloud);
     let plan = place.run(&["plan", "-mock", "-detailed-exitcode", "-out=drift.plan"]);
     let Some(address) = case.address else {
-        plan.ends_with(0);
+        plan.exits(0);
         return;
     };
-    let shown = plan.ends_with(2).out;
+    let shown = &plan.exits(2).stdout;
     assert!(shown.contains(address), "{what}: {shown}");
     let plan = place.json(&["show", "-json", "drift.plan"]);
     let changes: Vec<&Value> = plan["resource_changes"]
@@ -171,7 +171,7 @@ fn check(place: &Place, cloud: &Serving, case: &Case) {
     }
 
     let before = place.requests(0).len();
-    place.run(&["apply", "-mock", "-auto-approve"]).ends_with(0);
+    place.run(&["apply", "-mock", "-auto-approve"]).exits(0);
     let calls: Vec<Value> = place
         .requests(before)
         .into_iter()
@@ -179,9 +179,7 @@ fn check(place: &Place, cloud: &Serving, case: &Case) {
         .collect();
     assert_eq!(calls.len(), 1, "{what}: {calls:#?}");
     assert_eq!(calls[0]["id"], case.call, "{what}");
-    place
-        .run(&["plan", "-mock", "-detailed-exitcode"])
-        .ends_with(0);
+    place.run(&["plan", "-mock", "-detailed-exitcode"]).exits(0);
 }
 
 #[test]
@@ -194,9 +192,56 @@ fn each_drift_is_seen_alone_and_mended_alone() {
         check(&place, &cloud, &case);
     }
     // What others changed in our objects is no reason not to let them go.
-    place
-        .run(&["destroy", "-mock", "-auto-approve"])
-        .ends_with(0);
+    place.run(&["destroy", "-mock", "-auto-approve"]).exits(0);
     let left = place.objects();
     assert!(left.iter().all(|o| o["seeded"] == true), "{left:#?}");
+}
+
+/// One node more is one machine more: no other is replaced, and the controller learns of it.
+#[test]
+fn a_growing_cluster_keeps_its_machines() {
+    let place = Place::new("a4");
+    let main = place.root().join("main.tf");
+    let text = std::fs::read_to_string(&main).expect("the example");
+    let spread = "reservation_blocks = [\"a4-reservation-block-0001\", \"a4-reservation-block-0002\"]\n  nodes_per_block = 1\n";
+    let with = |nodes: &str, per: &str| {
+        let spread = spread.replace("= 1", per);
+        let line = format!("node_count   = {nodes}\n  {spread}");
+        let new = text.replace("node_count   = 2\n", &line);
+        assert_ne!(new, text, "the example has another number of nodes");
+        std::fs::write(&main, new).expect("the example");
+    };
+    with("2", "= 2");
+    place.apply();
+    with("3", "= 2");
+    place
+        .run(&["plan", "-mock", "-detailed-exitcode", "-out=grow.plan"])
+        .exits(2);
+    let plan = place.json(&["show", "-json", "grow.plan"]);
+    let changes = plan["resource_changes"].as_array().expect("changes");
+    let changes: Vec<(&str, &Value)> = changes
+        .iter()
+        .filter(|c| c["change"]["actions"] != json!(["no-op"]))
+        .map(|c| {
+            (
+                c["address"].as_str().unwrap_or_default(),
+                &c["change"]["actions"][0],
+            )
+        })
+        .collect();
+    let (create, update) = (json!("create"), json!("update"));
+    let object = |name| format!("module.cluster.google_storage_bucket_object.slurm[\"{name}\"]");
+    let files = [
+        object("gres.conf"),
+        object("slurm.conf"),
+        object("topology.conf"),
+    ];
+    let mut want = vec![
+        ("module.cluster.google_compute_instance.controller", &update),
+        ("module.cluster.google_compute_instance.node[2]", &create),
+    ];
+    want.extend(files.iter().map(|f| (f.as_str(), &update)));
+    assert_eq!(changes, want);
+    place.run(&["apply", "-mock", "grow.plan"]).exits(0);
+    place.run(&["plan", "-mock", "-detailed-exitcode"]).exits(0);
 }

@@ -67,7 +67,7 @@ fn check(want: &Want) {
     let place = Place::new(want.example);
     let name = want.example;
     let ran = place.apply();
-    let first = ran.out.lines().next().unwrap_or_default();
+    let first = ran.stdout.lines().next().unwrap_or_default();
     assert!(first.starts_with("Mock cloud"), "{first}");
     let objects = place.objects();
 
@@ -185,18 +185,14 @@ fn check(want: &Want) {
     }
 
     // Nothing more to do; and all of it goes.
-    let plan = place
+    place
         .run(&["plan", "-mock", "-detailed-exitcode"])
-        .ends_with(0);
-    assert!(plan.out.contains("No changes"), "{}", plan.out);
-    let destroyed = place
+        .exits(0)
+        .says(&["No changes"]);
+    place
         .run(&["destroy", "-mock", "-auto-approve"])
-        .ends_with(0);
-    assert!(
-        destroyed.out.contains("\nDestroy complete! Resources: "),
-        "{}",
-        destroyed.out
-    );
+        .exits(0)
+        .says(&["\nDestroy complete! Resources: "]);
     let left = place.objects();
     assert!(left.iter().all(|o| o["seeded"] == true), "{left:#?}");
     let untouched = Place::new(want.example).objects();

@@ -10,6 +10,10 @@ A line is one call: `scenario`, `call` (plan, apply, read, validate), `type`, an
 their MessagePack: `config`, `prior`, `proposed`, `planned`, `new`. `legacy` tells that the answer
 claimed the legacy type system, `inconsistent` that Terraform then refused the answer. Calls of the
 same content are kept once.
+
+And into `scenarios.jsonl`, a line a scenario: its steps, each with the configuration, arguments of
+plan, the calls of plan and apply in order (requests and answers), and what came of them: changes,
+drift, summaries of diagnostics, resources of the state.
 """
 import json
 import pathlib
@@ -54,6 +58,58 @@ def calls(scenario, step):
             yield out
 
 
+# Schemas are written out beside the tests; these are answered from what is asked.
+LEFT_OUT = {"GetProviderSchema", "UpgradeResourceState"}
+# Nothing of it is served yet, or nothing of it is about plan and apply.
+NOT_OF_INTEREST = {"ephemeral-write-only", "import-generate", "refresh-only", "validate-command"}
+
+
+def side(values):
+    """One side of a call: values as hex, the rest as it is."""
+    out = {}
+    for name, value in values.items():
+        if name in ("client_capabilities", "type_name", "terraform_version"):
+            continue
+        out[name] = value["msgpack_hex"] if isinstance(value, dict) and "msgpack_hex" in value else value
+    return out
+
+
+def scenario(name, recording):
+    steps = []
+    for step in recording["steps"]:
+        kept = {"config": step["config"], "args": step["plan"].get("args", []), "calls": []}
+        for phase in ("plan", "apply"):
+            facts = step.get(phase)
+            if facts is None:
+                continue
+            kept[phase] = {
+                "exit": facts["exit"],
+                "diagnostics": sorted({f"{d['severity']}: {d['summary']}" for d in facts["diags"]}),
+            }
+            for key in ("resource_changes", "resource_drift"):
+                if facts.get(key):
+                    kept[phase][key] = facts[key]
+            kept["calls"] += [
+                {"in": phase, "rpc": c["rpc"], "type": c["request"].get("type_name"),
+                 "asked": side(c["request"]), "answer": side(c["response"])}
+                for c in facts["rpcs"] if c["rpc"] not in LEFT_OUT
+            ]
+        kept["resources"] = step["state_resources"]
+        steps.append(kept)
+    return {"scenario": name, "description": recording["desc"], "steps": steps}
+
+
+def scenarios(recordings):
+    count = 0
+    with open(HERE / "scenarios.jsonl", "w", encoding="utf-8", newline="\n") as file:
+        for path in sorted(recordings.glob("*.json")):
+            if path.stem not in NOT_OF_INTEREST:
+                line = scenario(path.stem, json.loads(path.read_text(encoding="utf-8")))
+                file.write(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n")
+                count += 1
+    print(f"scenarios.jsonl: {count} scenarios")
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -71,6 +127,7 @@ def main():
                         file.write(json.dumps(call, sort_keys=True) + "\n")
                         count += 1
     print(f"calls.jsonl: {count} calls")
+    scenarios(pathlib.Path(sys.argv[1]))
 
 
 if __name__ == "__main__":

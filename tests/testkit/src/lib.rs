@@ -137,7 +137,29 @@ impl TestEnv {
     /// Runs the binary to its end with this input and these additional variables.
     #[track_caller]
     pub fn run_with(&self, arguments: &[&str], input: &str, variables: &[(&str, &str)]) -> Ran {
-        let mut command = self.command(arguments);
+        self.feed(self.command(arguments), arguments, input, variables)
+    }
+
+    /// Runs another program in the same surroundings.
+    #[track_caller]
+    pub fn run_program(&self, program: &str, arguments: &[&str], input: &str) -> Ran {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .env_clear()
+            .envs(&self.variables);
+        self.feed(command, arguments, input, &[])
+    }
+
+    #[track_caller]
+    fn feed(
+        &self,
+        mut command: Command,
+        arguments: &[&str],
+        input: &str,
+        variables: &[(&str, &str)],
+    ) -> Ran {
         command
             .envs(variables.iter().copied())
             .stdin(Stdio::piped())

@@ -303,6 +303,8 @@ pub struct StatePull {}
 #[derive(Args, Debug)]
 pub struct StateSettle {
     #[command(flatten)]
+    pub variables: Variables,
+    #[command(flatten)]
     pub locking: Locking,
     /// The file of the state.
     #[arg(long, value_name = "FILE")]

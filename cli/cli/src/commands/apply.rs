@@ -144,6 +144,9 @@ fn approve(
 /// Applies a plan and says what came of it.
 async fn carry_out(session: &Session, operation: &Operation, plan: Plan, held: Option<Held>) -> u8 {
     let mode = plan.mode;
+    if plan.has_changes() {
+        session.streams.out("\n");
+    }
     let outcome = formwork_ops::apply(&operation.ops, plan, held).await;
     let code = session.say(&outcome.diagnostics, &outcome.sources);
     if code != exit::SUCCESS {

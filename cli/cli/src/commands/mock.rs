@@ -50,6 +50,7 @@ async fn serve(
         "world": world.world(),
     });
     session.streams.out(&format!("{line}\n"));
+    interrupts.expect();
     interrupts.cancellation().cancelled().await;
     server.stop().await;
     Ok(())

@@ -6,9 +6,9 @@ use crate::runtime::{Interrupts, block_on};
 use crate::session::{Session, exit};
 use formwork_addresses::{AbsResource, AbsResourceInstance, ModuleInstance};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, nearest};
-use formwork_ops::StateView;
+use formwork_ops::{StateView, Word};
 use formwork_provider::Providers;
-use formwork_render::{Schemas, state_list_where, state_show};
+use formwork_render::{Schemas, diagnostics_text, state_list_where, state_show};
 use formwork_state::{Snapshot, State, v4};
 
 /// Runs the command.
@@ -17,7 +17,7 @@ pub fn run(session: &Session, command: &StateCommand) -> u8 {
         StateCommand::List(arguments) => list(session, arguments, interrupts).await,
         StateCommand::Show(arguments) => show(session, arguments, interrupts).await,
         StateCommand::Pull(_) => pull(session, interrupts).await,
-        StateCommand::Settle(arguments) => settle(session, arguments),
+        StateCommand::Settle(arguments) => settle(session, arguments, interrupts).await,
     })
 }
 
@@ -38,7 +38,7 @@ pub async fn view<R>(
         Ok((view, said)) => {
             session.say_as(&said, &SourceMap::new(), false, wanted.for_program);
             if !wanted.for_program {
-                say_pending(session, &view);
+                session.say(&pending(&view), &SourceMap::new());
             }
             Ok(look(&operation, &view).await)
         }
@@ -48,10 +48,9 @@ pub async fn view<R>(
     answer
 }
 
-/// Says what a former run left open.
-fn say_pending(session: &Session, view: &StateView) {
-    let said: Diagnostics = view
-        .pending
+/// What a former run left open.
+fn pending(view: &StateView) -> Diagnostics {
+    view.pending
         .iter()
         .map(|operation| {
             Diagnostic::warning(
@@ -60,8 +59,7 @@ fn say_pending(session: &Session, view: &StateView) {
             )
             .about(&operation.begun.address)
         })
-        .collect();
-    session.say(&said, &SourceMap::new());
+        .collect()
 }
 
 /// The schemas of the providers that a state names; those that cannot be had are left out.
@@ -94,6 +92,9 @@ async fn list(session: &Session, arguments: &StateList, interrupts: &Interrupts)
         ..Wanted::default()
     };
     let listed = view(session, interrupts, &wanted, async |_, view| {
+        // scripts read the addresses, people read this beside them
+        let open = diagnostics_text(&pending(view), &SourceMap::new(), session.error_style);
+        session.streams.error(&open);
         let state = &view.state;
         let text = state_list_where(state, |address| {
             (filters.is_empty() || filters.iter().any(|f| f.takes(address)))
@@ -210,12 +211,44 @@ async fn pull(session: &Session, interrupts: &Interrupts) -> u8 {
     pulled.await.unwrap_or_else(|code| code)
 }
 
-fn settle(session: &Session, arguments: &StateSettle) -> u8 {
-    session.fail(
-        "Command not served yet",
-        format!(
-            "Formwork does not settle operations by hand yet; {} was left as it is.",
-            arguments.address
-        ),
-    )
+async fn settle(session: &Session, arguments: &StateSettle, interrupts: &Interrupts) -> u8 {
+    let text = &arguments.address;
+    let Ok(address) = text.parse::<AbsResourceInstance>() else {
+        return session.say(&no_address(text), &SourceMap::new());
+    };
+    let word = match (&arguments.id, arguments.not_created) {
+        (Some(id), false) => Word::Exists(id.clone()),
+        (None, true) => Word::NotThere,
+        _ => {
+            return session.fail(
+                "Failed to parse command-line flags",
+                "Say what became of the object: either -id=ID, if it exists, or -not-created.",
+            );
+        }
+    };
+    session.notice();
+    let wanted = Wanted {
+        variables: Some(&arguments.variables),
+        locking: Some(arguments.locking.clone()),
+        state: arguments.state.clone(),
+        ..Wanted::default()
+    };
+    let (operation, said) = match Operation::begin(session, interrupts, &wanted).await {
+        Ok(begun) => begun,
+        Err(refusal) => return refused(session, &refusal),
+    };
+    session.say(&said, &operation.ops.sources);
+    let settled = formwork_ops::settle_by_word(&operation.ops, &address, &word).await;
+    let code = match settled {
+        Ok(said) => session.say(&said, &operation.ops.sources),
+        Err(said) => session.say(&said, &operation.ops.sources),
+    };
+    if code == exit::SUCCESS {
+        session.streams.out(&match word {
+            Word::Exists(id) => format!("{address} is in the state as {id}.\n"),
+            Word::NotThere => format!("{address} counts as not there.\n"),
+        });
+    }
+    operation.end().await;
+    code
 }

@@ -7,6 +7,7 @@
 
 mod comparing;
 mod live;
+mod protocol;
 mod recorded;
 mod skeleton;
 mod surroundings;

@@ -75,6 +75,14 @@ async fn data_sources_are_read() {
         .as_sequence()
         .unwrap();
     assert_eq!(text(&gpus[0], "guest_accelerator_type"), "nvidia-b200");
+    let none = data(
+        &lab,
+        "google_compute_machine_types",
+        json!({"zone": "us-central1-b", "filter": "name = \"a5-highgpu-8g\""}),
+    )
+    .await;
+    let found = none.attribute("machine_types").unwrap().as_sequence();
+    assert_eq!(found.map(<[_]>::len), Some(0));
     let profile = data(
         &lab,
         "google_compute_network_profile",

@@ -5,5 +5,5 @@ mod compute;
 mod crash;
 mod data;
 mod drift;
-mod lab;
+pub(crate) mod lab;
 mod services;

@@ -1,0 +1,571 @@
+//! What a provider is asked, against recorded calls of Terraform: `tests/oracle/rpc/scenarios.jsonl`.
+//!
+//! A provider that plays the recording answers each request as the recording does, by the bytes of the
+//! values in it. A request that was not recorded, and a recorded one that is not made, is a
+//! difference; so are other changes, other diagnostics and another state.
+
+#[path = "../../../../tests/oracle/rpc/thing.rs"]
+mod thing;
+
+use crate::comparing::{difference, meaning_of_state, ordered};
+use crate::surroundings::session;
+use formwork_addresses::ProviderAddr;
+use formwork_diagnostics::{Diagnostic, Diagnostics, Severity};
+use formwork_ops::PlanOptions;
+use formwork_plan::PlanMode;
+use formwork_provider::{
+    ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, FunctionFailure,
+    ImportRequest, ImportedObject, OperationLog, PendingOperation, PlanRequest, PlanResponse,
+    Provider, ProviderFactory, RawState, ReadDataRequest, ReadDataResponse, ReadRequest,
+    ReadResponse, Reported, Settlement, UpgradeRequest, UpgradeResponse, ValidateRequest,
+};
+use formwork_provider_schema::{Attribute, Block, BlockNesting, NestedBlock, Schema, SchemaSource};
+use formwork_values::{Path, Type, Value, from_msgpack, to_msgpack, value_from_json};
+use serde_json::{Value as Json, json};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Differences that are meant: scenario, how they begin, and why.
+const ON_PURPOSE: &[(&str, &str, &str)] = &[(
+    "destroy",
+    "step 2: plan PlanResourceChange",
+    "they plan as usual before they plan to destroy",
+)];
+
+struct Schemas {
+    config: Arc<Schema>,
+    thing: Arc<Schema>,
+    lookup: Arc<Schema>,
+}
+
+impl Schemas {
+    fn new() -> Self {
+        let string = || Attribute::new(Type::String);
+        let auth = Block::of_attributes([("token", string().optional().sensitive())]);
+        let config = Block::new(
+            [
+                ("endpoint", string().optional()),
+                ("region", string().optional()),
+                (
+                    "settings",
+                    Attribute::new(Type::map(Type::String)).optional(),
+                ),
+            ],
+            [("auth", NestedBlock::new(BlockNesting::List, auth))],
+        );
+        let found = Type::object([("found", Type::String)]);
+        let lookup = Block::of_attributes([
+            ("id", string().computed()),
+            ("name", string().required()),
+            ("result", Attribute::new(found).computed()),
+        ]);
+        Self {
+            config: Arc::new(Schema::new(0, config)),
+            thing: Arc::new(Schema::new(1, thing::thing())),
+            lookup: Arc::new(Schema::new(0, lookup)),
+        }
+    }
+
+    fn of(&self, kind: &str) -> &Arc<Schema> {
+        match kind {
+            "rec_thing" => &self.thing,
+            "rec_lookup" => &self.lookup,
+            _ => &self.config,
+        }
+    }
+}
+
+impl SchemaSource for Schemas {
+    fn provider_config(&self) -> Arc<Schema> {
+        self.config.clone()
+    }
+
+    fn resource(&self, name: &str) -> Option<Arc<Schema>> {
+        (name == "rec_thing").then(|| self.thing.clone())
+    }
+
+    fn data_source(&self, name: &str) -> Option<Arc<Schema>> {
+        (name == "rec_lookup").then(|| self.lookup.clone())
+    }
+
+    fn resource_names(&self) -> Vec<Arc<str>> {
+        vec![Arc::from("rec_thing")]
+    }
+
+    fn data_source_names(&self) -> Vec<Arc<str>> {
+        vec![Arc::from("rec_lookup")]
+    }
+}
+
+/// What was recorded of a step, and what differed so far.
+#[derive(Default)]
+struct Tape {
+    phase: &'static str,
+    calls: Vec<(Json, bool)>,
+    differences: Vec<String>,
+}
+
+struct Player {
+    schemas: Arc<Schemas>,
+    tape: Mutex<Tape>,
+}
+
+impl Player {
+    fn tape(&self) -> std::sync::MutexGuard<'_, Tape> {
+        self.tape.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The recorded answer to a request. Values are given by field, private data as it is.
+    fn answer(
+        &self,
+        rpc: &str,
+        kind: &str,
+        values: &[(&str, &Value)],
+        private: Option<(&str, &Bytes)>,
+    ) -> Json {
+        let ty = self.schemas.of(kind).ty();
+        let mut asked = json!({});
+        for (name, value) in values {
+            let bytes = to_msgpack(value, &ty).expect("of the schema's type");
+            asked[name] = json!(bytes.iter().map(|b| format!("{b:02x}")).collect::<String>());
+        }
+        if let Some((name, bytes)) = private.filter(|(_, b)| !b.is_empty()) {
+            // recorded byte by byte
+            asked[name] = json!(bytes.iter().map(|b| char::from(*b)).collect::<String>());
+        }
+        let mut tape = self.tape();
+        let phase = tape.phase;
+        let of_kind = |c: &Json| {
+            c["in"] == phase && c["rpc"] == rpc && c["type"].as_str().is_none_or(|t| t == kind)
+        };
+        let pick = |tape: &Tape, equal: bool, used: bool| {
+            tape.calls
+                .iter()
+                .position(|(c, u)| of_kind(c) && (*u == used) && (!equal || c["asked"] == asked))
+        };
+        let exact = pick(&tape, true, false).or_else(|| {
+            // asking twice for the same is no difference where it changes nothing
+            if rpc == "ApplyResourceChange" {
+                None
+            } else {
+                pick(&tape, true, true)
+            }
+        });
+        let found = exact.or_else(|| {
+            let near = pick(&tape, false, false);
+            let line = match near.and_then(|i| tape.calls.get(i)) {
+                Some((call, _)) => {
+                    let parts: Vec<String> = unequal(&call["asked"], &asked)
+                        .into_iter()
+                        .map(|name| {
+                            format!(
+                                "\n    {name}: expected {}\n    {name}: got      {}",
+                                shown(&call["asked"][&name], &ty),
+                                shown(&asked[&name], &ty)
+                            )
+                        })
+                        .collect();
+                    format!("{phase} {rpc}: asked otherwise{}", parts.concat())
+                }
+                None => format!("{phase} {rpc}: was not asked by them: {asked}"),
+            };
+            tape.differences.push(line);
+            near
+        });
+        match found {
+            Some(i) => {
+                let (call, used) = tape.calls.get_mut(i).expect("found");
+                *used = true;
+                call["answer"].clone()
+            }
+            None => Json::Null,
+        }
+    }
+
+    fn value(&self, kind: &str, hex: &Json) -> Value {
+        let ty = self.schemas.of(kind).ty();
+        match bytes(hex) {
+            Some(bytes) => from_msgpack(&bytes, &ty).expect("recorded"),
+            None => Value::null(ty),
+        }
+    }
+
+    fn begin(&self, phase: &'static str) {
+        self.tape().phase = phase;
+    }
+
+    /// Recorded calls of the phase that were not made.
+    fn end(&self) {
+        let mut tape = self.tape();
+        let phase = tape.phase;
+        let missing: Vec<String> = tape
+            .calls
+            .iter()
+            .filter(|(c, used)| !used && c["in"] == phase)
+            .filter(|(c, _)| {
+                let rpc = c["rpc"].as_str().unwrap_or_default();
+                // how often and when providers are checked and configured is our own matter
+                !rpc.starts_with("Validate") && rpc != "ConfigureProvider"
+            })
+            .map(|(c, _)| {
+                format!(
+                    "{phase} {}: was not asked by us",
+                    c["rpc"].as_str().unwrap_or_default()
+                )
+            })
+            .collect();
+        tape.differences.extend(missing);
+    }
+}
+
+fn bytes(hex: &Json) -> Option<Vec<u8>> {
+    let digit = |c: u8| u8::try_from((c as char).to_digit(16)?).ok();
+    hex.as_str()?
+        .as_bytes()
+        .chunks(2)
+        .map(|p| Some((digit(p[0])? << 4) | digit(p[1])?))
+        .collect()
+}
+
+fn shown(hex: &Json, ty: &Type) -> String {
+    match bytes(hex).and_then(|b| from_msgpack(&b, ty).ok()) {
+        Some(value) => format!("{value:?}"),
+        None => hex.to_string(),
+    }
+}
+
+/// Names of the fields that differ.
+fn unequal(a: &Json, b: &Json) -> Vec<String> {
+    let names = |v: &Json| {
+        v.as_object()
+            .into_iter()
+            .flatten()
+            .map(|(k, _)| k.clone())
+            .collect::<Vec<_>>()
+    };
+    let mut all = names(a);
+    all.extend(names(b));
+    all.sort();
+    all.dedup();
+    all.retain(|n| a.get(n) != b.get(n));
+    all
+}
+
+fn path(json: &Json) -> Path {
+    let mut path = Path::ROOT;
+    for step in json["steps"].as_array().into_iter().flatten() {
+        if let Some(name) = step["attribute_name"].as_str() {
+            path = path.attribute(name);
+        }
+    }
+    path
+}
+
+fn reported(answer: &Json) -> Vec<Reported> {
+    answer["diagnostics"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|d| {
+            let summary = d["summary"].as_str().unwrap_or_default();
+            let make = if d["severity"] == 1 {
+                Diagnostic::error
+            } else {
+                Diagnostic::warning
+            };
+            Reported::at(path(&d["attribute"]), make(summary, "As recorded."))
+        })
+        .collect()
+}
+
+fn private(answer: &Json) -> Bytes {
+    let text = answer.as_str().unwrap_or_default();
+    text.chars().filter_map(|c| u8::try_from(c).ok()).collect()
+}
+
+#[async_trait::async_trait]
+impl Provider for Player {
+    async fn get_schema(&self) -> Result<Arc<dyn SchemaSource>, Diagnostics> {
+        Ok(self.schemas.clone())
+    }
+
+    async fn validate_provider_config(&self, _config: &Value) -> Vec<Reported> {
+        Vec::new()
+    }
+
+    async fn configure(&self, request: ConfigureRequest) -> Vec<Reported> {
+        reported(&self.answer(
+            "ConfigureProvider",
+            "",
+            &[("config", &request.config)],
+            None,
+        ))
+    }
+
+    async fn validate_resource_config(&self, request: ValidateRequest) -> Vec<Reported> {
+        let answer = self.answer(
+            "ValidateResourceConfig",
+            &request.kind,
+            &[("config", &request.config)],
+            None,
+        );
+        reported(&answer)
+    }
+
+    async fn validate_data_config(&self, _request: ValidateRequest) -> Vec<Reported> {
+        Vec::new()
+    }
+
+    async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
+        let answer = self.answer(
+            "PlanResourceChange",
+            &request.kind,
+            &[
+                ("config", &request.config),
+                ("prior_state", &request.prior),
+                ("proposed_new_state", &request.proposed),
+            ],
+            Some(("prior_private", &request.prior_private)),
+        );
+        let planned = if answer.is_null() {
+            request.proposed
+        } else {
+            self.value(&request.kind, &answer["planned_state"])
+        };
+        PlanResponse {
+            planned,
+            requires_replace: answer["requires_replace"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(path)
+                .collect(),
+            private: private(&answer["planned_private"]),
+            legacy_type_system: false,
+            deferred: None,
+            reported: reported(&answer),
+        }
+    }
+
+    async fn apply_resource_change(
+        &self,
+        request: ApplyRequest,
+        _log: &dyn OperationLog,
+    ) -> ApplyResponse {
+        let answer = self.answer(
+            "ApplyResourceChange",
+            &request.kind,
+            &[
+                ("config", &request.config),
+                ("prior_state", &request.prior),
+                ("planned_state", &request.planned),
+            ],
+            Some(("planned_private", &request.planned_private)),
+        );
+        ApplyResponse {
+            new: self.value(&request.kind, &answer["new_state"]),
+            private: private(&answer["private"]),
+            legacy_type_system: false,
+            outcome_unknown: false,
+            reported: reported(&answer),
+        }
+    }
+
+    async fn settle_operation(&self, _operation: PendingOperation) -> Settlement {
+        Settlement::Unknown {
+            reason: "nothing was recorded of it".to_owned(),
+        }
+    }
+
+    async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
+        let answer = self.answer(
+            "ReadResource",
+            &request.kind,
+            &[("current_state", &request.current)],
+            Some(("private", &request.private)),
+        );
+        let new = if answer.is_null() {
+            request.current
+        } else {
+            self.value(&request.kind, &answer["new_state"])
+        };
+        ReadResponse {
+            new,
+            private: private(&answer["private"]),
+            deferred: None,
+            reported: reported(&answer),
+        }
+    }
+
+    async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
+        let values = [("config", &request.config)];
+        let answer = self.answer("ReadDataSource", &request.kind, &values, None);
+        ReadDataResponse {
+            state: self.value(&request.kind, &answer["state"]),
+            deferred: None,
+            reported: reported(&answer),
+        }
+    }
+
+    async fn upgrade_resource_state(&self, request: UpgradeRequest) -> UpgradeResponse {
+        let ty = self.schemas.of(&request.kind).ty();
+        let upgraded = match &request.state {
+            RawState::Json(json) => value_from_json(json, &ty).expect("of the schema's type"),
+            RawState::Flatmap(_) => Value::null(ty),
+        };
+        UpgradeResponse {
+            upgraded,
+            reported: Vec::new(),
+        }
+    }
+
+    async fn import_resource_state(
+        &self,
+        _request: ImportRequest,
+    ) -> Result<Vec<ImportedObject>, Vec<Reported>> {
+        Ok(Vec::new())
+    }
+
+    async fn call_function(&self, _request: CallFunctionRequest) -> Result<Value, FunctionFailure> {
+        Err(FunctionFailure {
+            text: "There are no functions.".to_owned(),
+            argument: None,
+        })
+    }
+}
+
+struct Factory(Arc<Player>);
+
+#[async_trait::async_trait]
+impl ProviderFactory for Factory {
+    async fn launch(&self, _provider: &ProviderAddr) -> Result<Arc<dyn Provider>, Diagnostics> {
+        Ok(self.0.clone())
+    }
+}
+
+/// Goes through a scenario; gives what differs.
+async fn play(scenario: &Json) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let mut differences = Vec::new();
+    for (number, step) in (1..).zip(scenario["steps"].as_array().into_iter().flatten()) {
+        std::fs::write(
+            folder.join("main.tf"),
+            step["config"].as_str().expect("text"),
+        )
+        .expect("written");
+        let calls = step["calls"].as_array().into_iter().flatten();
+        let player = Arc::new(Player {
+            schemas: Arc::new(Schemas::new()),
+            tape: Mutex::new(Tape {
+                calls: calls.map(|c| (c.clone(), false)).collect(),
+                ..Tape::default()
+            }),
+        });
+        let mut session = session(folder, Vec::new(), number);
+        session.factory = Arc::new(Factory(player.clone()));
+        let mut options = PlanOptions::default();
+        for argument in step["args"].as_array().into_iter().flatten() {
+            match argument.as_str().expect("text") {
+                "-destroy" => options.mode = PlanMode::Destroy,
+                "-refresh=false" => options.refresh = false,
+                other => differences.push(format!("{other} is not served")),
+            }
+        }
+        let mut found = Vec::new();
+        player.begin("plan");
+        let outcome = formwork_ops::plan(&session, &options).await;
+        player.end();
+        let schemas = outcome.providers.all_schemas();
+        let mut facts = json!({"diagnostics": summaries(&outcome.diagnostics)});
+        if let Some(plan) = &outcome.plan {
+            let shown = formwork_render::plan_json(plan, None, &schemas);
+            let mut shown: Json = serde_json::from_str(&shown).expect("JSON");
+            for key in ["resource_changes", "resource_drift"] {
+                if !shown[key].is_null() {
+                    facts[key] = shown[key].take();
+                }
+            }
+        }
+        let mut expected = step["plan"].clone();
+        expected.as_object_mut().expect("an object").remove("exit");
+        difference("plan", &ordered(expected), &ordered(facts), &mut found);
+        if let Some(held) = outcome.held {
+            let _ = held.release(&session).await;
+        }
+        if let (Some(plan), Some(apply)) = (outcome.plan, step.get("apply")) {
+            player.begin("apply");
+            let applied = formwork_ops::apply(&session, plan, None).await;
+            player.end();
+            let facts = json!({
+                "diagnostics": summaries(&applied.diagnostics),
+                "exit": i32::from(!applied.complete),
+            });
+            // What was said of the plan is not said again.
+            let mut apply = apply.clone();
+            let said_already = step["plan"]["diagnostics"].clone();
+            if let Some(said) = apply["diagnostics"].as_array_mut() {
+                said.retain(|d| !said_already.as_array().is_some_and(|s| s.contains(d)));
+            }
+            difference("apply", &apply, &facts, &mut found);
+            let state = std::fs::read(folder.join("terraform.tfstate")).ok();
+            let state = state.map_or(json!({"resources": []}), |bytes| {
+                serde_json::from_slice(&bytes).expect("JSON")
+            });
+            let only = |resources: &Json| meaning_of_state(json!({"resources": resources}));
+            let (expected, actual) = (only(&step["resources"]), only(&state["resources"]));
+            difference("state", &expected, &actual, &mut found);
+        }
+        found.append(&mut player.tape().differences);
+        differences.extend(found.into_iter().map(|d| format!("step {number}: {d}")));
+    }
+    differences
+}
+
+fn summaries(diagnostics: &Diagnostics) -> Vec<String> {
+    let mut all: Vec<String> = diagnostics
+        .iter()
+        .map(|d| {
+            let word = match d.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            };
+            format!("{word}: {}", d.summary)
+        })
+        .collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+#[tokio::test]
+async fn providers_are_asked_what_was_recorded() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/oracle/rpc/scenarios.jsonl"
+    );
+    let text = std::fs::read_to_string(path).expect("the recordings");
+    let mut failed = Vec::new();
+    let mut count = 0;
+    for line in text.lines() {
+        let scenario: Json = serde_json::from_str(line).expect("JSON");
+        let name = scenario["scenario"].as_str().expect("a name");
+        let mut differences = play(&scenario).await;
+        for (_, start, _) in ON_PURPOSE.iter().filter(|(s, ..)| *s == name) {
+            let before = differences.len();
+            differences.retain(|d| !d.starts_with(start));
+            if differences.len() == before {
+                differences.push(format!("{start}: was expected to differ, but agrees"));
+            }
+        }
+        count += 1;
+        if !differences.is_empty() {
+            failed.push(format!("{name}:\n  {}", differences.join("\n  ")));
+        }
+    }
+    assert!(
+        failed.is_empty(),
+        "{} of {count} scenarios differ\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
+}
