@@ -2,7 +2,7 @@
 
 use crate::record::Record;
 use crate::world;
-use formwork_addresses::{AbsResourceInstance, DeposedKey};
+use formwork_addresses::{AbsResourceInstance, DeposedKey, ResourceMode};
 use formwork_diagnostics::Diagnostics;
 use formwork_evaluation::Evaluator;
 use formwork_graph::{Cancellation, Dag, Node, Outcome, Visit, walk};
@@ -104,6 +104,15 @@ pub async fn apply(input: &ApplyInput) -> (Applied, Diagnostics) {
                 let names: Vec<String> = state.outputs().map(|(n, _)| n.to_owned()).collect();
                 for name in names {
                     state.remove_output(&name);
+                }
+                // What was read stood for what is gone now.
+                let data: Vec<_> = state
+                    .resources()
+                    .filter(|(a, _)| a.resource.mode == ResourceMode::Data)
+                    .map(|(a, _)| a.clone())
+                    .collect();
+                for address in data {
+                    state.remove_resource(&address);
                 }
             })
             .await;
