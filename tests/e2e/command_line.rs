@@ -33,6 +33,12 @@ fn exit_codes() {
         assert!(help.stderr.is_empty());
     }
 
+    for command in [&["plan"][..], &["apply", "-auto-approve"]] {
+        env.run(command).exits(1).says(&["No configuration files"]);
+    }
+    env.run(&["destroy", "-auto-approve"]).exits(0);
+    env.run(&["validate"]).exits(0);
+
     env.write("main.tf", ONE);
     env.run(&["plan", "-detailed-exitcode"]).exits(2);
     env.run(&["plan"]).exits(0);

@@ -144,6 +144,16 @@ impl Session {
         }
     }
 
+    /// Whether the working directory holds a configuration.
+    pub fn has_configuration(&self) -> bool {
+        let names = std::fs::read_dir(&self.environment.working);
+        names.into_iter().flatten().flatten().any(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            !name.starts_with('.') && (name.ends_with(".tf") || name.ends_with(".tf.json"))
+        })
+    }
+
     /// The workspace that is selected, by `TF_WORKSPACE` or by the data directory.
     pub fn workspace(&self) -> String {
         if let Some(name) = self.environment.variable("TF_WORKSPACE") {

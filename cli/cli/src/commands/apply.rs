@@ -1,6 +1,6 @@
 //! `apply` and `destroy`.
 
-use super::plan::{make, mode};
+use super::plan::{make, mode, needs_configuration};
 use crate::arguments;
 use crate::operation::{Operation, Wanted, refused};
 use crate::plan_file;
@@ -71,6 +71,10 @@ async fn fresh(
 ) -> u8 {
     session.notice();
     let planning = &arguments.planning;
+    let mode = mode(destroy || planning.destroy);
+    if let Err(code) = needs_configuration(session, mode) {
+        return code;
+    }
     let mut wanted = Wanted::planning(planning);
     wanted.backup = arguments.backup.clone();
     let (operation, said) = match Operation::begin(session, interrupts, &wanted).await {
@@ -78,7 +82,6 @@ async fn fresh(
         Err(refusal) => return refused(session, &refusal),
     };
     session.say(&said, &operation.ops.sources);
-    let mode = mode(destroy || planning.destroy);
     let (outcome, mut code) = make(session, &operation, planning, mode).await;
     let approved = match &outcome.plan {
         Some(plan) if code == exit::SUCCESS => approve(session, arguments, plan),

@@ -11,16 +11,7 @@ use formwork_provider::Providers;
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Init) -> u8 {
     session.notice();
-    let empty = std::fs::read_dir(&session.environment.working)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .all(|e| {
-            let name = e.file_name();
-            let name = name.to_string_lossy();
-            !name.ends_with(".tf") && !name.ends_with(".tf.json")
-        });
-    if empty {
+    if !session.has_configuration() {
         session
             .streams
             .out("There is no configuration in this directory, so there is nothing to prepare.\n");

@@ -20,13 +20,16 @@ pub fn run(session: &Session, arguments: &arguments::Plan) -> u8 {
 async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Interrupts) -> u8 {
     session.notice();
     let planning = &arguments.planning;
+    let mode = mode(planning.destroy);
+    if let Err(code) = needs_configuration(session, mode) {
+        return code;
+    }
     let wanted = Wanted::planning(planning);
     let (operation, said) = match Operation::begin(session, interrupts, &wanted).await {
         Ok(begun) => begun,
         Err(refusal) => return refused(session, &refusal),
     };
     session.say(&said, &operation.ops.sources);
-    let mode = mode(planning.destroy);
     let (outcome, code) = make(session, &operation, planning, mode).await;
     let mut code = code;
     if let (exit::SUCCESS, Some(plan)) = (code, &outcome.plan) {
@@ -43,6 +46,19 @@ async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Inter
     }
     operation.end().await;
     code
+}
+
+/// Refuses to plan a directory that holds no configuration: what the state holds would all have to go.
+/// To destroy, none is needed.
+pub fn needs_configuration(session: &Session, mode: PlanMode) -> Result<(), u8> {
+    if mode == PlanMode::Destroy || session.has_configuration() {
+        return Ok(());
+    }
+    Err(session.fail(
+        "No configuration files",
+        "This directory holds no .tf files. A plan of nothing would be to destroy all that the state holds. Go to the \
+         directory of the configuration (-chdir=DIR), or say that you want that: destroy.",
+    ))
 }
 
 /// Which kind of plan is wanted.

@@ -45,8 +45,9 @@ pub fn run(session: &Session, arguments: &arguments::Validate) -> u8 {
         } else {
             ", but there is something to say about it, shown above."
         };
+        let blank = if diagnostics.is_empty() { "" } else { "\n" };
         session.streams.out(&format!(
-            "{} The configuration is valid{rest}\n",
+            "{blank}{} The configuration is valid{rest}\n",
             session.style.good("Success!")
         ));
     }
