@@ -49,7 +49,7 @@ fn constant_of(e: &Expression, ty: &Type, diagnostics: &mut Diagnostics) -> Opti
                 Diagnostic::error(
                     "Unsuitable value type",
                     format!(
-                        "The value must be {wanted}, and is {}.",
+                        "The value must be {wanted}, but it is of type {}.",
                         given.friendly_name()
                     ),
                 )

@@ -120,10 +120,18 @@ pub fn load(
                         diagnostics.push(
                             Diagnostic::error(
                                 "Unreadable module directory",
-                                format!(
-                                    "The directory {} cannot be read: {why}.",
-                                    target.display()
-                                ),
+                                if why.kind() == io::ErrorKind::NotFound {
+                                    format!(
+                                        "There is no directory {}. The source of a local module is a \
+                                         path from the module that calls it.",
+                                        target.display()
+                                    )
+                                } else {
+                                    format!(
+                                        "The directory {} cannot be read: {why}.",
+                                        target.display()
+                                    )
+                                },
                             )
                             .at(call.source_range)
                             .within(call.range),
@@ -202,6 +210,8 @@ fn load_module(
     let mut decoding = Diagnostics::new();
     let mut base: Vec<Block> = Vec::new();
     let mut overrides: Vec<Vec<Block>> = Vec::new();
+    // Whether something stands at the top that means nothing there, such as a misspelt block.
+    let mut stray = false;
     // Where the text of a file stops making sense, for files where it does.
     let mut broken: BTreeMap<FileId, u32> = BTreeMap::new();
     for name in &names {
@@ -215,7 +225,9 @@ fn load_module(
             broken.insert(file, first.unwrap_or(0));
         }
         diagnostics.append(said);
+        let errors = decoding.error_count();
         let body = TOP_LEVEL.read(&body, body.range(), &mut decoding);
+        stray |= decoding.error_count() > errors;
         if is_override(name) {
             overrides.push(body.blocks().to_vec());
         } else {
@@ -225,7 +237,7 @@ fn load_module(
     for over in &overrides {
         overrides::apply(&mut base, over, &mut decoding);
     }
-    let mut module = Module::decode(&base, &with.level, &mut decoding);
+    let mut module = Module::decode(&base, &with.level, sources, &mut decoding);
     // What comes after a syntax error may only seem wrong: a brace that is missing makes blocks of a
     // module into blocks of a block. The syntax error alone is told.
     diagnostics.extend(decoding.into_iter().filter(|d| {
@@ -234,6 +246,6 @@ fn load_module(
     }));
     module.directory = directory.to_path_buf();
     module.has_files = !names.is_empty();
-    module.is_readable = broken.is_empty();
+    module.is_readable &= broken.is_empty() && !stray;
     Ok(module)
 }

@@ -12,7 +12,7 @@ use crate::shape::{Shape, labels};
 use crate::variable::{InputVariable, LocalValue, OutputValue};
 use crate::version::VersionConstraints;
 use formwork_addresses::{LocalProviderConfig, ProviderAddr, Resource, ResourceMode};
-use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, SourceRange};
 use formwork_syntax::{Block, Body};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub struct Module {
     pub directory: PathBuf,
     /// Whether there was any file of configuration at all.
     pub has_files: bool,
-    /// Whether all files could be parsed; if not, declarations may be missing.
+    /// Whether all files and declarations could be read; if not, what is referred to may be missing.
     pub is_readable: bool,
     /// By name.
     pub variables: BTreeMap<Arc<str>, InputVariable>,
@@ -138,6 +138,14 @@ fn declare<K: Ord, V>(
     }
 }
 
+/// Whether declarations stand within the block that belong beside it, as after a brace that is missing:
+/// what they declare is then not there.
+fn swallows(block: &Block) -> bool {
+    let kinds = ["variable", "locals", "output", "module", "resource"];
+    let inner = block.body.blocks();
+    inner.iter().any(|b| kinds.contains(&&*b.block_type))
+}
+
 impl Module {
     /// The local name under which the module knows a provider: the one it requires it by, or its
     /// type.
@@ -153,6 +161,22 @@ impl Module {
         self.requirements
             .get(local)
             .map_or_else(|| ProviderAddr::implied(local), |r| r.source.clone())
+    }
+
+    /// The block of a provider's configuration with this alias, by whichever of the module's names for
+    /// the provider it was written.
+    pub fn provider_block(
+        &self,
+        provider: &ProviderAddr,
+        alias: Option<&Arc<str>>,
+    ) -> Option<&ProviderConfig> {
+        let of_alias = |p: &&ProviderConfig| p.local.alias.as_ref() == alias;
+        let name = self.local_name_of(provider);
+        let mut blocks = self.providers.values().filter(of_alias);
+        blocks
+            .clone()
+            .find(|p| p.local.name == name)
+            .or_else(|| blocks.find(|p| self.provider_of_name(&p.local.name) == *provider))
     }
 
     /// Resources of a mode, in order.
@@ -182,12 +206,20 @@ impl Module {
     pub(crate) fn decode<'a>(
         blocks: impl IntoIterator<Item = &'a Block>,
         level: &LanguageLevel,
+        sources: &SourceMap,
         diagnostics: &mut Diagnostics,
     ) -> Self {
-        let mut module = Self::default();
+        let mut module = Self {
+            is_readable: true,
+            ..Self::default()
+        };
         let mut requirements_at = None;
         for block in blocks {
-            module.block(block, level, &mut requirements_at, diagnostics);
+            let said = diagnostics.len();
+            module.block(block, level, sources, &mut requirements_at, diagnostics);
+            if swallows(block) && diagnostics.iter().skip(said).any(Diagnostic::is_error) {
+                module.is_readable = false;
+            }
         }
         module
     }
@@ -196,10 +228,12 @@ impl Module {
         &mut self,
         block: &Block,
         level: &LanguageLevel,
+        sources: &SourceMap,
         requirements_at: &mut Option<SourceRange>,
         diagnostics: &mut Diagnostics,
     ) {
         let header = block.header_range();
+        let at = |range: SourceRange| sources.place(range);
         let error = |summary: String, detail: String| Diagnostic::error(summary, detail).at(header);
         match &*block.block_type {
             "terraform" => self.settings(block, level, requirements_at, diagnostics),
@@ -211,25 +245,35 @@ impl Module {
                             range: e.range(),
                         });
                     }
-                    let detail = match &p.local.alias {
+                    let key = p.local.clone();
+                    let detail = |before: &ProviderConfig| match &before.local.alias {
                         None => format!(
-                            "The default configuration of \"{}\" is given already. A further one \
-                             needs an alias.",
-                            p.local.name
+                            "The default configuration of \"{}\" is given already, at {}. A further \
+                             one needs an alias.",
+                            before.local.name,
+                            at(before.range)
                         ),
                         Some(a) => format!(
-                            "The configuration of \"{}\" with the alias \"{a}\" is given already.",
-                            p.local.name
+                            "The configuration of \"{}\" with the alias \"{a}\" is given already, \
+                             at {}.",
+                            before.local.name,
+                            at(before.range)
                         ),
                     };
-                    let key = p.local.clone();
                     declare(
                         &mut self.providers,
                         key,
                         p,
-                        |_| error("Duplicate provider configuration".to_owned(), detail),
+                        |before| {
+                            error(
+                                "Duplicate provider configuration".to_owned(),
+                                detail(before),
+                            )
+                        },
                         diagnostics,
                     );
+                } else {
+                    self.is_readable = false;
                 }
             }
             "variable" => {
@@ -239,14 +283,19 @@ impl Module {
                         &mut self.variables,
                         name.clone(),
                         v,
-                        |_| {
+                        |before| {
                             error(
                                 "Duplicate variable declaration".to_owned(),
-                                format!("A variable \"{name}\" is declared already."),
+                                format!(
+                                    "A variable \"{name}\" is declared already, at {}.",
+                                    at(before.range)
+                                ),
                             )
                         },
                         diagnostics,
                     );
+                } else {
+                    self.is_readable = false;
                 }
             }
             "locals" => {
@@ -256,10 +305,13 @@ impl Module {
                         &mut self.locals,
                         name.clone(),
                         local,
-                        |_| {
+                        |before| {
                             Diagnostic::error(
                                 "Duplicate local value definition",
-                                format!("A local value \"{name}\" is defined already."),
+                                format!(
+                                    "A local value \"{name}\" is defined already, at {}.",
+                                    at(before.range)
+                                ),
                             )
                             .at(range)
                         },
@@ -274,14 +326,19 @@ impl Module {
                         &mut self.outputs,
                         name.clone(),
                         o,
-                        |_| {
+                        |before| {
                             error(
                                 "Duplicate output definition".to_owned(),
-                                format!("An output \"{name}\" is defined already."),
+                                format!(
+                                    "An output \"{name}\" is defined already, at {}.",
+                                    at(before.range)
+                                ),
                             )
                         },
                         diagnostics,
                     );
+                } else {
+                    self.is_readable = false;
                 }
             }
             "module" => {
@@ -291,16 +348,19 @@ impl Module {
                         &mut self.calls,
                         name.clone(),
                         c,
-                        |_| {
+                        |before| {
                             error(
                                 "Duplicate module call".to_owned(),
                                 format!(
-                                    "A module \"{name}\" is called already. Choose another name."
+                                    "A module \"{name}\" is called already, at {}. Choose another name.",
+                                    at(before.range)
                                 ),
                             )
                         },
                         diagnostics,
                     );
+                } else {
+                    self.is_readable = false;
                 }
             }
             kind @ ("resource" | "data" | "ephemeral") => {
@@ -311,17 +371,20 @@ impl Module {
                         &mut self.resources,
                         address.clone(),
                         Arc::new(r),
-                        |_| {
+                        |before| {
                             error(
                                 format!("Duplicate {kind} \"{}\" configuration", address.kind),
                                 format!(
-                                    "{address} is declared already. The names of a module's {kind} \
-                                     blocks of one type must differ."
+                                    "{address} is declared already, at {}. The names of a module's {kind} \
+                                     blocks of one type must differ.",
+                                    at(before.range)
                                 ),
                             )
                         },
                         diagnostics,
                     );
+                } else {
+                    self.is_readable = false;
                 }
             }
             "check" => {
@@ -331,10 +394,13 @@ impl Module {
                         &mut self.checks,
                         name.clone(),
                         c,
-                        |_| {
+                        |before| {
                             error(
                                 format!("Duplicate check \"{name}\" configuration"),
-                                format!("A check \"{name}\" is declared already."),
+                                format!(
+                                    "A check \"{name}\" is declared already, at {}.",
+                                    at(before.range)
+                                ),
                             )
                         },
                         diagnostics,

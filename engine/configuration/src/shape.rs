@@ -203,6 +203,15 @@ pub(crate) fn suggest<'a>(
     }
 }
 
+/// The article with which a sentence about such a block begins.
+fn article(kind: &str) -> &'static str {
+    if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "An"
+    } else {
+        "A"
+    }
+}
+
 /// The labels of a block, if they are as many as they have names; says so if not.
 pub(crate) fn labels<'a, const N: usize>(
     block: &'a Block,
@@ -210,12 +219,13 @@ pub(crate) fn labels<'a, const N: usize>(
     diagnostics: &mut Diagnostics,
 ) -> Option<[&'a Arc<str>; N]> {
     let kind = &block.block_type;
+    let a = article(kind);
     if let Some(extra) = block.labels.get(N) {
         let detail = if N == 0 {
-            format!("A {kind} block takes no label.")
+            format!("{a} {kind} block takes no label.")
         } else {
             format!(
-                "A {kind} block takes {N} label{} only: {}.",
+                "{a} {kind} block takes {N} label{} only: {}.",
                 if N == 1 { "" } else { "s" },
                 names.join(" and ")
             )
@@ -232,7 +242,7 @@ pub(crate) fn labels<'a, const N: usize>(
             Diagnostic::error(
                 format!("Missing {missing} for {kind}"),
                 format!(
-                    "A {kind} block takes {N} label{}: {}.",
+                    "{a} {kind} block takes {N} label{}: {}.",
                     if N == 1 { "" } else { "s" },
                     names.join(" and ")
                 ),
