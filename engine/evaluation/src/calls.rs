@@ -1,6 +1,7 @@
 //! Provider functions: answers that must be fetched, remembered for the run.
 
 use crate::reading::Reading;
+use crate::terraform_functions;
 use async_trait::async_trait;
 use formwork_addresses::ProviderAddr;
 use formwork_configuration::Module;
@@ -190,6 +191,11 @@ impl Functions for ModuleFunctions<'_> {
         match self.provider_function(call.name) {
             None => self.builtins.call(call),
             Some((provider, function)) => {
+                if provider.to_string() == terraform_functions::PROVIDER
+                    && let Some(answer) = terraform_functions::call(function, call.arguments)
+                {
+                    return answer;
+                }
                 self.calls
                     .ask((provider, Arc::from(function), call.arguments.to_vec()))
             }

@@ -28,6 +28,7 @@ mod provider_config;
 mod reading;
 mod repetition;
 mod scope;
+mod terraform_functions;
 mod trigger;
 
 pub use calls::{Calls, ModuleFunctions, ProviderFunctions};

@@ -2,7 +2,7 @@
 
 use crate::decode::decode;
 use crate::evaluator::Evaluator;
-use formwork_addresses::{AbsProviderConfig, LocalProviderConfig};
+use formwork_addresses::AbsProviderConfig;
 use formwork_configuration::ProviderConfig;
 use formwork_diagnostics::{Checked, Diagnostic, Diagnostics};
 use formwork_provider_schema::Block;
@@ -12,11 +12,7 @@ impl Evaluator {
     /// The block that a provider configuration stands in, if there is one.
     pub fn provider_block(&self, config: &AbsProviderConfig) -> Option<&ProviderConfig> {
         let module = self.configuration().module(&config.module)?;
-        let name = module.local_name_of(&config.provider);
-        module.providers.get(&LocalProviderConfig {
-            name,
-            alias: config.alias.clone(),
-        })
+        module.provider_block(&config.provider, config.alias.as_ref())
     }
 
     /// The value that a provider is configured with, without marks; empty for a default

@@ -222,7 +222,7 @@ fn for_each(
             reading,
             &format!(
                 "It must be a map, an object or a set of strings, so that each instance has a key of \
-                 its own; this is {}. toset() makes a set of a list of strings.",
+                 its own, but its type is {}. toset() makes a set of a list of strings.",
                 ty.friendly_name()
             ),
         );
@@ -231,7 +231,7 @@ fn for_each(
         return say(
             reading,
             &format!(
-                "A set must be of strings, which become the keys of instances; this is {}.",
+                "A set must be of strings, which become the keys of instances, but this is a {}.",
                 ty.friendly_name()
             ),
         );

@@ -8,8 +8,7 @@
 use crate::conditions::judge;
 use crate::walk::with_origin;
 use formwork_addresses::{
-    AbsProviderConfig, InstanceKey, LocalProviderConfig, ModulePath, ProviderAddr, Resource,
-    ResourceMode,
+    AbsProviderConfig, InstanceKey, ModulePath, ProviderAddr, Resource, ResourceMode,
 };
 use formwork_configuration::{Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
@@ -174,11 +173,7 @@ impl Validation<'_> {
     }
 
     async fn provider(&mut self, module: &Module, config: &AbsProviderConfig) {
-        let local = LocalProviderConfig {
-            name: module.local_name_of(&config.provider),
-            alias: config.alias.clone(),
-        };
-        let block = module.providers.get(&local);
+        let block = module.provider_block(&config.provider, config.alias.as_ref());
         let evaluator = self.evaluator;
         if !self.is_there(&config.provider, block.map(|b| b.range)) {
             return;
