@@ -21,6 +21,7 @@ mod plan;
 mod session;
 mod settle;
 mod state;
+mod told;
 mod validate;
 
 pub use apply::{ApplyOutcome, apply};

@@ -5,12 +5,12 @@ use crate::functions::FunctionsOf;
 use crate::session::Session;
 use formwork_addresses::ProviderAddr;
 use formwork_configuration::{Configuration, Loading, missing_variable, root_variables};
-use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, SourceRange};
 use formwork_eval::{Builtins, Files, Surroundings};
 use formwork_evaluation::{Calls, Evaluator, Objects, Setting};
 use formwork_graph::StaticGraph;
 use formwork_plan::SourceText;
-use formwork_provider::Providers;
+use formwork_provider::{Provider, ProviderFactory, Providers};
 use formwork_state::State;
 use formwork_values::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -175,18 +175,46 @@ impl Loaded {
         session: &Session,
         state: Option<&State>,
     ) -> (Arc<Providers>, Diagnostics) {
-        let mut wanted: BTreeSet<ProviderAddr> = self
-            .configuration
-            .required_providers()
-            .into_keys()
-            .collect();
+        let places = needed_at(&self.configuration);
+        let mut wanted: BTreeSet<ProviderAddr> = places.keys().cloned().collect();
         for (_, resource) in state.into_iter().flat_map(State::resources) {
             wanted.insert(resource.provider.provider.clone());
         }
         let level = session.settings.level.version.to_string();
-        let (providers, diagnostics) =
-            Providers::launch(session.factory.clone(), &level, wanted).await;
+        let factory = Arc::new(Placed {
+            factory: session.factory.clone(),
+            places,
+        });
+        let (providers, diagnostics) = Providers::launch(factory, &level, wanted).await;
         (Arc::new(providers), diagnostics)
+    }
+}
+
+/// The providers that a configuration calls for, each with a place that needs it.
+fn needed_at(configuration: &Configuration) -> BTreeMap<ProviderAddr, Option<SourceRange>> {
+    configuration
+        .required_providers()
+        .into_iter()
+        .map(|(address, required)| (address, required.needed_at))
+        .collect()
+}
+
+/// A factory whose failures name the place that needs the provider.
+struct Placed {
+    factory: Arc<dyn ProviderFactory>,
+    places: BTreeMap<ProviderAddr, Option<SourceRange>>,
+}
+
+#[async_trait::async_trait]
+impl ProviderFactory for Placed {
+    async fn launch(&self, provider: &ProviderAddr) -> Result<Arc<dyn Provider>, Diagnostics> {
+        let launched = self.factory.launch(provider).await;
+        launched.map_err(|mut said| {
+            if let Some(Some(range)) = self.places.get(provider) {
+                said.default_subject(*range);
+            }
+            said
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use crate::load::{Evaluation, Loaded, disk, load};
 use crate::session::Session;
 use crate::settle::settle;
 use crate::state::{Held, hash_text, hold};
+use crate::told::told_once;
 use formwork_addresses::AbsResourceInstance;
 use formwork_configuration::Moves;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
@@ -76,7 +77,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
         };
         PlanOutcome {
             plan: None,
-            diagnostics,
+            diagnostics: told_once(diagnostics),
             loaded,
             providers,
             held,
@@ -259,7 +260,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
     session.events.emit(Event::PlanSummary(plan.summary()));
     PlanOutcome {
         plan: Some(plan),
-        diagnostics,
+        diagnostics: told_once(diagnostics),
         loaded,
         providers,
         held: Some(held),

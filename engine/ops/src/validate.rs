@@ -2,6 +2,7 @@
 
 use crate::load::{Evaluation, disk, load};
 use crate::session::Session;
+use crate::told::told_once;
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_evaluation::Objects;
 use formwork_provider::Providers;
@@ -22,7 +23,7 @@ pub async fn validate(session: &Session) -> Validated {
     let (loaded, mut diagnostics) = load(session);
     if diagnostics.has_errors() {
         return Validated {
-            diagnostics,
+            diagnostics: told_once(diagnostics),
             sources: loaded.sources,
         };
     }
@@ -57,7 +58,7 @@ pub async fn validate(session: &Session) -> Validated {
     let evaluator = evaluation.over(Objects::new(), variables);
     diagnostics.append(formwork_planner::validate(&evaluator, &loaded.graph, &providers).await);
     Validated {
-        diagnostics,
+        diagnostics: told_once(diagnostics),
         sources: loaded.sources,
     }
 }
