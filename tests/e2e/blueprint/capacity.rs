@@ -1,6 +1,7 @@
 //! How nodes are obtained: each mode, and what is refused while planning.
 
 use crate::world::{World, call, errors, json, planned};
+use formwork_mock_google::Scenario;
 use serde_json::{Value, json as value};
 
 const ZONE: &str = "us-central1-b";
@@ -184,5 +185,30 @@ async fn refused_while_planning() {
         assert_eq!(errors.len(), 1, "{machine} {more}: {errors:#?}");
         assert!(errors[0].contains(why), "{machine} {more}: {errors:#?}");
     }
+    assert_eq!(world.changes(), 0, "planning changed something");
+}
+
+/// A zone may have the machine before it has the network profile.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_zone_without_the_profile() {
+    let scenario = value!({
+        "format": "formwork-mock-scenario/1",
+        "base": "default",
+        "machine_types": [{
+            "name": "a4-highgpu-8g",
+            "zones": ["us-central1-b", "us-central1-c"],
+            "body": {"guestCpus": 224, "memoryMb": 4_063_232}
+        }]
+    });
+    let scenario = Scenario::parse(&scenario.to_string()).expect("a scenario");
+    let world = World::of(scenario).await;
+    let more = "reservation = \"projects/p/reservations/r\"";
+    let outcome = world
+        .plan_text(&call("a4-highgpu-8g", "us-central1-c", more))
+        .await;
+    let errors = errors(&outcome.diagnostics);
+    assert_eq!(errors.len(), 1, "{errors:#?}");
+    let why = "The network profile \"us-central1-c-vpc-roce\"";
+    assert!(errors[0].contains(why), "{errors:#?}");
     assert_eq!(world.changes(), 0, "planning changed something");
 }

@@ -132,13 +132,18 @@ module "cluster" {{
 impl World {
     /// The default world.
     pub async fn new() -> Self {
+        Self::of(Scenario::default_world()).await
+    }
+
+    /// A world of one's own.
+    pub async fn of(scenario: Scenario) -> Self {
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let env = TestEnv::new(env!("CARGO_BIN_EXE_formwork"));
         env.copy_to(&blueprint(), "roce-cluster");
         let fixed = Arc::new(Fixed::new(NOW, 1));
         let mock = Mock::open(Config {
             directory: None,
-            scenario: Scenario::default_world(),
+            scenario,
             clock: fixed.clone(),
             randomness: fixed,
             process: 1,
