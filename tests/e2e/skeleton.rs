@@ -139,10 +139,13 @@ output "count" { value = length(terraform_data.a) }
     assert_eq!(pulled["version"], 4);
     let console = env.run_with(
         &["console", secret],
-        "length(terraform_data.a)\nupper(\"a\")\n",
+        "length(terraform_data.a)\n\nupper(\n  \"a\"\n)\nvar.secret\ntype(1)\nexit\n2\n",
         &[],
     );
-    assert_eq!(console.exits(0).stdout, "2\n\"A\"\n");
+    assert_eq!(
+        console.exits(0).stdout,
+        "2\n\"A\"\n(sensitive value)\nnumber\n"
+    );
     env.run(&["destroy", "-auto-approve", secret])
         .exits(0)
         .says(&["2 destroyed"]);

@@ -1,10 +1,11 @@
-//! `console`: expressions, one a line.
+//! `console`: expressions, one a line, or more where a bracket is open.
 
 use crate::arguments;
 use crate::operation::{Operation, Wanted, refused};
 use crate::runtime::{Interrupts, block_on};
 use crate::session::{Session, exit};
 use formwork_eval::ConsoleResult;
+use formwork_syntax::{ScanMode, TokenKind, scan};
 use formwork_values::print;
 
 /// Runs the command.
@@ -35,15 +36,8 @@ async fn console(session: &Session, arguments: &arguments::Console, interrupts: 
         Err((said, sources)) => code = session.say(&said, &sources),
         Ok((mut console, said)) => {
             session.say_as(&said, console.sources(), false, !interactive);
-            loop {
-                if interactive {
-                    session.streams.out("> ");
-                }
-                let line = match session.streams.read_line() {
-                    Ok(Some(line)) => line,
-                    Ok(None) | Err(_) => break,
-                };
-                let text = line.trim();
+            while let Some(text) = question(session, interactive) {
+                let text = text.trim();
                 if text.is_empty() {
                     continue;
                 }
@@ -69,4 +63,42 @@ async fn console(session: &Session, arguments: &arguments::Console, interrupts: 
     }
     operation.end().await;
     code
+}
+
+/// The next expression: a line, and those after it for as long as a bracket is open.
+fn question(session: &Session, interactive: bool) -> Option<String> {
+    let mut text = String::new();
+    loop {
+        if interactive {
+            let prompt = if text.is_empty() { "> " } else { ": " };
+            session.streams.out(prompt);
+        }
+        match session.streams.read_line() {
+            Ok(Some(line)) => text.push_str(&line),
+            // what was begun is asked as it is, and its error told
+            Ok(None) | Err(_) => return (!text.is_empty()).then_some(text),
+        }
+        if !is_open(&text) {
+            return Some(text);
+        }
+        text.push('\n');
+    }
+}
+
+/// Whether more brackets are opened than closed.
+fn is_open(text: &str) -> bool {
+    use TokenKind as T;
+    let mut depth = 0i64;
+    for token in scan(text.as_bytes(), ScanMode::Code) {
+        match token.kind {
+            T::OpenBrace
+            | T::OpenBracket
+            | T::OpenParen
+            | T::OpenInterpolation
+            | T::OpenDirective => depth += 1,
+            T::CloseBrace | T::CloseBracket | T::CloseParen | T::CloseSequence => depth -= 1,
+            _ => {}
+        }
+    }
+    depth > 0
 }
