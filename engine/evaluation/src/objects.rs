@@ -98,7 +98,10 @@ impl Objects {
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         let entry = all.entry(address.abs_resource()).or_default();
-        entry.objects.insert(address.key.clone(), value);
+        // Where a schema takes anything, expressions see what is there.
+        entry
+            .objects
+            .insert(address.key.clone(), value.with_own_types());
         entry.whole = None;
     }
 

@@ -63,7 +63,7 @@ impl<'e> ModuleScope<'e> {
     /// The same place, where `self` means an object.
     #[must_use]
     pub fn with_self(mut self, value: Value) -> Self {
-        self.self_value = Some(value);
+        self.self_value = Some(value.with_own_types());
         self
     }
 

@@ -84,6 +84,34 @@ impl Value {
         marks
     }
 
+    /// The value with objects of just the types of what they hold, where they were declared to hold
+    /// anything: what an expression sees of an object that a provider has made.
+    #[must_use]
+    pub fn with_own_types(self) -> Value {
+        let (bare, marks) = self.unmark();
+        let own = match &bare.0 {
+            Repr::Object(o) if o.ty.types().iter().any(crate::Type::has_dynamic) => {
+                let names = o.ty.names().iter().cloned();
+                let values = o.values.iter().cloned();
+                Value::object(names.zip(values.map(|v| crate::with_stack(|| v.with_own_types()))))
+            }
+            Repr::Tuple(t)
+                if t.values
+                    .iter()
+                    .any(|v| matches!(v.unmarked().0, Repr::Object(_) | Repr::Tuple(_))) =>
+            {
+                Value::tuple(
+                    t.values
+                        .iter()
+                        .map(|v| crate::with_stack(|| v.clone().with_own_types()))
+                        .collect(),
+                )
+            }
+            _ => bare,
+        };
+        own.with_marks(&marks)
+    }
+
     /// The value with marks put back at the given paths. A path into a set, or one that does not
     /// exist, marks the nearest thing outside that does.
     pub fn mark_with_paths(self, marks: &[(Path, Marks)]) -> Value {
