@@ -467,9 +467,10 @@ impl Evaluator<'_> {
         let mut unknown = false;
         expression.visit_variables(&mut |traversal| {
             if !unknown {
+                // A reference that leads nowhere fails whatever else is unknown.
                 unknown = self
-                    .quiet(traversal, locals)
-                    .is_some_and(|(_, value)| value.contains_unknown());
+                    .quiet_as_far(traversal, locals)
+                    .is_some_and(|(_, value, whole)| whole && value.contains_unknown());
             }
         });
         unknown

@@ -141,6 +141,16 @@ impl Evaluator<'_> {
         traversal: &Traversal,
         locals: Locals<'_>,
     ) -> Option<(String, Value)> {
+        let (text, value, _) = self.quiet_as_far(traversal, locals)?;
+        Some((text, value))
+    }
+
+    /// The same, and whether all of the reference is there.
+    pub(super) fn quiet_as_far(
+        &self,
+        traversal: &Traversal,
+        locals: Locals<'_>,
+    ) -> Option<(String, Value, bool)> {
         let (mut value, consumed) = match Local::find(locals, &traversal.root) {
             Some(value) => (value.clone(), 0),
             None => {
@@ -172,10 +182,10 @@ impl Evaluator<'_> {
             };
             match next {
                 Some(next) => value = next,
-                None => break,
+                None => return Some((text, value, false)),
             }
             text.push_str(&step.to_string());
         }
-        Some((text, value))
+        Some((text, value, true))
     }
 }
