@@ -13,8 +13,8 @@ use formwork_provider::{
     ApplyRequest, ApplyResponse, Bytes, PlanRequest, PlanResponse, Provider, Reported,
 };
 use formwork_provider_schema::{
-    Ignored, Schema, adopted, assert_object_compatible, marked, proposed_new_state,
-    without_ignored, without_write_only,
+    Ignored, Schema, adopted, assert_object_compatible, marked, marks_without_ignored,
+    proposed_new_state, without_ignored, without_write_only,
 };
 use formwork_state::{ResourceInstanceObject, SensitivePaths};
 use formwork_values::{PathMarks, Value, to_msgpack};
@@ -121,12 +121,13 @@ impl Run<'_> {
         } else {
             plain(&change.before)
         };
-        let wanted = without_ignored(
-            &place.schema.block,
-            &config,
-            &base,
-            &ignored(&lifecycle.ignore_changes),
-        );
+        let left = ignored(&lifecycle.ignore_changes);
+        let wanted = without_ignored(&place.schema.block, &config, &base, &left);
+        let marks = if tainted {
+            marks
+        } else {
+            marks_without_ignored(marks, &change.before, &left)
+        };
         let stored = self.input.record.look(|s| s.object(address).cloned()).await;
         let private = match (&stored, update) {
             (Some(object), true) => object.private.clone().unwrap_or_else(|| Bytes::from([])),

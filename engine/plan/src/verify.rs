@@ -108,12 +108,23 @@ fn destroys_come_after_dependents(plan: &Plan, defects: &mut Vec<Defect>) {
         }
     }
     let mut orders = Orders::new(plan);
+    let replaces = plan.changes.iter().any(|c| c.action.is_replace());
+    let prior = (replaces && !plan.prior.refreshed.is_empty())
+        .then(|| formwork_state::v4::read(&plan.prior.refreshed, "the plan's state").0)
+        .flatten()
+        .map(|snapshot| snapshot.state);
     for change in plan.changes.iter().filter(|c| c.deposed.is_none()) {
         let Some(node) = destroyed_by.get(&change.address) else {
             continue;
         };
         let own = block(&change.address.abs_resource());
-        for dependency in change.dependencies.iter().map(block) {
+        // What a replacement makes may be made from other things than what it destroys.
+        let former = prior
+            .as_ref()
+            .filter(|_| change.action.is_replace())
+            .and_then(|state| state.object(&change.address))
+            .map_or(&*change.dependencies, |object| &*object.dependencies);
+        for dependency in former.iter().map(block) {
             let wanted = destroyed_in
                 .get(&dependency)
                 .map(Vec::as_slice)

@@ -11,7 +11,8 @@ use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
 use formwork_plan::{Action, ActionReason, Importing, ResourceInstanceChange, decide};
 use formwork_provider::{Bytes, PlanRequest, PlanResponse, Provider, Reported};
 use formwork_provider_schema::{
-    Ignored, Schema, adopted, assert_plan_valid, marked, proposed_new_state, without_ignored,
+    Ignored, Schema, adopted, assert_plan_valid, marked, marks_without_ignored, proposed_new_state,
+    without_ignored,
 };
 use formwork_values::Value;
 use std::sync::Arc;
@@ -72,6 +73,11 @@ pub async fn plan_configured(
     // A tainted object is replaced whatever it looks like: it is planned as if it were not there.
     let start = if tainted { &null } else { &before_plain };
     let wanted = without_ignored(&subject.schema.block, &config_plain, start, &wishes.ignored);
+    let config_marks = if tainted {
+        config_marks
+    } else {
+        marks_without_ignored(config_marks, &before, &wishes.ignored)
+    };
     let Some(first) = ask(subject, start, &wanted, private.clone(), &mut diagnostics).await else {
         return (None, diagnostics);
     };
@@ -81,7 +87,11 @@ pub async fn plan_configured(
         decision.action = Action::DeleteThenCreate;
         reason = Some(ActionReason::ReplaceBecauseTainted);
     } else if decision.action.is_replace() {
-        reason = Some(ActionReason::ReplaceBecauseCannotUpdate);
+        reason = Some(if wishes.triggered {
+            ActionReason::ReplaceByTriggers
+        } else {
+            ActionReason::ReplaceBecauseCannotUpdate
+        });
     } else if !before.is_null() && wishes.replace {
         decision.action = Action::DeleteThenCreate;
         reason = Some(ActionReason::ReplaceByRequest);

@@ -71,7 +71,10 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
         };
         let subject = Subject {
             address,
-            previous_address: None,
+            previous_address: deposed
+                .is_none()
+                .then(|| input.refreshed.moved_from.get(address).cloned())
+                .flatten(),
             provider_config: &config,
             provider: &*provider,
             schema: &schema,
@@ -135,12 +138,11 @@ fn reason(walk: &Walk<'_>, address: &AbsResourceInstance) -> ActionReason {
     let configuration = evaluator.configuration();
     let mut parent = ModuleInstance::root();
     for step in address.module.steps() {
-        let there = evaluator
-            .objects()
-            .call_expansion(&parent, &step.name)
-            .is_some_and(|e| e.has(&step.key));
-        if !there {
-            return ActionReason::DeleteBecauseNoModule;
+        match evaluator.objects().call_expansion(&parent, &step.name) {
+            Some(e) if e.has(&step.key) => {}
+            Some(_) => return ActionReason::DeleteBecauseNoModule,
+            // without the call, nothing of the module is configured
+            None => return ActionReason::DeleteBecauseNoResourceConfig,
         }
         parent = parent.child(&step.name, step.key.clone());
     }

@@ -102,15 +102,32 @@ impl<'a> Walk<'a> {
                 }
                 let Some(n) = graph.get(near) else { continue };
                 if let What::Resource(resource) = &n.what {
-                    if resource.mode == ResourceMode::Managed {
+                    let managed = resource.mode == ResourceMode::Managed;
+                    if managed {
                         found.insert(resource.in_module(&n.module.unkeyed_instance()));
-                    } else {
+                    }
+                    // A block without objects leaves nothing in the state to find the rest by.
+                    if !managed || self.has_no_instances(&n.module, resource) {
                         open.push(near);
                     }
                 }
             }
         }
         found.into_iter().collect()
+    }
+
+    fn has_no_instances(
+        &self,
+        module: &formwork_addresses::ModulePath,
+        resource: &Resource,
+    ) -> bool {
+        let evaluator = &self.input.evaluator;
+        evaluator.module_instances(module).iter().all(|m| {
+            evaluator
+                .objects()
+                .expansion(&resource.in_module(m))
+                .is_some_and(|e| e.keys().is_empty())
+        })
     }
 
     async fn visit(&self, node: Node) -> Visit {
@@ -523,6 +540,9 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
     planned
         .changes
         .sort_by(|a, b| (&a.address, &a.deposed).cmp(&(&b.address, &b.deposed)));
+    if input.mode == PlanMode::Normal {
+        renew_untouched(&walk_, &mut planned.state, &planned.changes);
+    }
     if cancelled {
         said.push(formwork_diagnostics::Diagnostic::error(
             "Planning was interrupted",
@@ -556,6 +576,66 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
         planned.graph = execution::build(&planned.changes, &prior, &references(&input), &further);
     }
     (planned, said)
+}
+
+/// What an untouched object was made from, and whether its replacement comes first, is what its block
+/// says now. The content is left as it is.
+fn renew_untouched(walk: &Walk<'_>, state: &mut State, changes: &[ResourceInstanceChange]) {
+    let graph = &walk.input.graph;
+    let mut closures: BTreeMap<Node, BTreeSet<AbsResource>> = BTreeMap::new();
+    let untouched = |c: &&ResourceInstanceChange| {
+        c.action == Action::NoOp
+            && c.deposed.is_none()
+            && c.address.resource.mode == ResourceMode::Managed
+    };
+    for change in changes.iter().filter(untouched) {
+        let Some(stored) = state.object(&change.address).cloned() else {
+            continue;
+        };
+        let mut same = *stored.dependencies == *change.dependencies;
+        let node = graph.resource(&change.address.module_path(), &change.address.resource);
+        if let (false, Some(node)) = (same, node) {
+            // Terraform stores the far ones, too; as long as they are what the near ones lead to,
+            // they mean the same.
+            let near: BTreeSet<&AbsResource> = change.dependencies.iter().collect();
+            let kept: BTreeSet<&AbsResource> = stored.dependencies.iter().collect();
+            same = near.is_subset(&kept) && {
+                let all = closures
+                    .entry(node)
+                    .or_insert_with(|| everything_before(walk, node));
+                kept.iter().all(|d| all.contains(*d))
+            };
+        }
+        if same && stored.create_before_destroy == change.create_before_destroy {
+            continue;
+        }
+        let mut object = (*stored).clone();
+        if !same {
+            object.dependencies = change.dependencies.clone().into();
+        }
+        object.create_before_destroy = change.create_before_destroy;
+        state.set_object(&change.address, &change.provider, object);
+    }
+}
+
+/// Every managed resource that a node needs, near and far.
+fn everything_before(walk: &Walk<'_>, node: Node) -> BTreeSet<AbsResource> {
+    let graph = &walk.input.graph;
+    let reached = graph
+        .dag()
+        .closure([node], formwork_graph::Direction::Dependencies);
+    graph
+        .nodes()
+        .iter()
+        .zip(reached)
+        .filter(|(_, reached)| *reached)
+        .filter_map(|(n, _)| match &n.what {
+            What::Resource(r) if r.mode == ResourceMode::Managed => {
+                Some(r.in_module(&n.module.unkeyed_instance()))
+            }
+            _ => None,
+        })
+        .collect()
 }
 
 /// Every block with conditions, none of them judged: what is destroyed is not checked.

@@ -29,7 +29,9 @@ pub use conformance::{
     ConformanceError, assert_object_compatible, assert_plan_valid, normalise_legacy,
 };
 pub use function::{FunctionParameter, FunctionSignature};
-pub use lifecycle::{Ignored, adopted, marked, unknown_computed, without_ignored};
+pub use lifecycle::{
+    Ignored, adopted, marked, marks_without_ignored, unknown_computed, without_ignored,
+};
 pub use proposed::proposed_new_state;
 pub use shape::{schema_marks, sensitive_paths, without_write_only, write_only_paths};
 pub use source::{Capabilities, IdentityAttribute, IdentitySchema, ProviderSchema, SchemaSource};

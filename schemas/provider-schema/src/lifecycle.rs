@@ -16,6 +16,28 @@ pub enum Ignored {
     Paths(Vec<Path>),
 }
 
+/// The marks of a configuration with those of what is to be ignored taken from the prior object.
+pub fn marks_without_ignored(
+    config_marks: PathMarks,
+    prior: &Value,
+    ignored: &Ignored,
+) -> PathMarks {
+    if prior.is_null() || matches!(ignored, Ignored::Nothing) {
+        return config_marks;
+    }
+    let covered = |path: &Path| match ignored {
+        Ignored::Nothing => false,
+        Ignored::All => true,
+        Ignored::Paths(paths) => paths.iter().any(|p| path.steps().starts_with(p.steps())),
+    };
+    let (_, former) = prior.clone().unmark_deep();
+    config_marks
+        .into_iter()
+        .filter(|(path, _)| !covered(path))
+        .chain(former.into_iter().filter(|(path, _)| covered(path)))
+        .collect()
+}
+
 /// The configuration with what is to be ignored taken from the prior object.
 pub fn without_ignored(block: &Block, config: &Value, prior: &Value, ignored: &Ignored) -> Value {
     if prior.is_null() || config.is_null() {
