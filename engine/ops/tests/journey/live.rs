@@ -191,7 +191,7 @@ fn write(folder: &Path) {
     }
 }
 
-fn terraform(folder: &Path, arguments: &[&str]) -> Output {
+pub fn terraform(folder: &Path, arguments: &[&str]) -> Output {
     Command::new("terraform")
         .args(arguments)
         .current_dir(folder)
