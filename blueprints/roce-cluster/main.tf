@@ -112,6 +112,10 @@ data "google_compute_reservation" "nodes" {
       condition     = try(self.specific_reservation[0].instance_properties[0].machine_type, var.machine_type) == var.machine_type
       error_message = "The reservation ${local.reservation_name} holds another machine type than ${var.machine_type}."
     }
+    postcondition {
+      condition     = try(length(self.block_names), 0) == 0 || length(setsubtract(local.blocks, coalesce(self.block_names, []))) == 0
+      error_message = "The reservation ${local.reservation_name} has no block ${join(", ", setsubtract(local.blocks, coalesce(self.block_names, [])))}. It has: ${join(", ", coalesce(self.block_names, []))}."
+    }
   }
 
   depends_on = [data.google_compute_machine_types.node]

@@ -6,6 +6,13 @@ use serde_json::{Value, json as value};
 
 const ZONE: &str = "us-central1-b";
 
+/// With the blocks of the reservation in the mock's world in the place of a word.
+fn with_blocks(text: &str) -> String {
+    let blocks =
+        "reservation_blocks = [\"a4-reservation-block-0001\", \"a4-reservation-block-0002\"]";
+    text.replace("BLOCKS", blocks)
+}
+
 /// The nodes, and how many placement policies there are.
 async fn nodes(world: &World, more: &str) -> (Vec<Value>, usize) {
     let outcome = world.plan_text(&call("a4-highgpu-8g", ZONE, more)).await;
@@ -47,29 +54,30 @@ async fn reservations() {
             &["projects/p/reservations/r/reservationBlocks/b"; 2],
         ),
         (
-            "reservation = \"a4-reservation\"\nreservation_blocks = [\"b-1\", \"b-2\"]\nnode_count = 3",
+            "reservation = \"a4-reservation\"\nBLOCKS\nnode_count = 3",
             &["b-1", "b-1", "b-2"],
         ),
         (
-            "reservation = \"a4-reservation\"\nreservation_blocks = [\"b-1\", \"b-2\"]\nnode_count = 4",
+            "reservation = \"a4-reservation\"\nBLOCKS\nnode_count = 4",
             &["b-1", "b-1", "b-2", "b-2"],
         ),
         (
-            "reservation = \"a4-reservation\"\nreservation_blocks = [\"b-1\", \"b-2\"]\nnodes_per_block = 3\nnode_count = 4",
+            "reservation = \"a4-reservation\"\nBLOCKS\nnodes_per_block = 3\nnode_count = 4",
             &["b-1", "b-1", "b-1", "b-2"],
         ),
         (
-            "reservation = \"a4-reservation\"\nreservation_blocks = [\"b-1\", \"b-2\"]\nnodes_per_block = 3\nnode_count = 6",
+            "reservation = \"a4-reservation\"\nBLOCKS\nnodes_per_block = 3\nnode_count = 6",
             &["b-1", "b-1", "b-1", "b-2", "b-2", "b-2"],
         ),
     ];
     for (more, want) in cases {
+        let more = &with_blocks(more);
         let (nodes, policies) = nodes(&world, more).await;
         assert_eq!(policies, 0, "{more}: the reservation places the nodes");
         let want: Vec<String> = want
             .iter()
             .map(|w| match w.strip_prefix("b-") {
-                Some(_) => format!("{own}/{w}"),
+                Some(n) => format!("{own}/a4-reservation-block-000{n}"),
                 None => (*w).to_owned(),
             })
             .collect();
@@ -151,8 +159,14 @@ async fn refused_while_planning() {
         (
             "a4-highgpu-8g",
             ZONE,
-            "reservation = \"a4-reservation\"\nreservation_blocks = [\"b-1\", \"b-2\"]\nnodes_per_block = 1\nnode_count = 3",
+            "reservation = \"a4-reservation\"\nBLOCKS\nnodes_per_block = 1\nnode_count = 3",
             "2 blocks of 1 nodes do not hold 3 nodes",
+        ),
+        (
+            "a4-highgpu-8g",
+            ZONE,
+            "reservation = \"a4-reservation\"\nreservation_blocks = [\"b-1\"]",
+            "The reservation a4-reservation has no block b-1. It has: a4-reservation-block-0001",
         ),
         (
             "a4-highgpu-8g",
@@ -180,6 +194,7 @@ async fn refused_while_planning() {
         ),
     ];
     for (machine, zone, more, why) in cases {
+        let more = &with_blocks(more);
         let outcome = world.plan_text(&call(machine, zone, more)).await;
         let errors = errors(&outcome.diagnostics);
         assert_eq!(errors.len(), 1, "{machine} {more}: {errors:#?}");

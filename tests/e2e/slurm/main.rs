@@ -198,16 +198,25 @@ fn slurm_loads_what_the_examples_render() {
     if !cluster::installed() {
         return;
     }
+    let two = "node_count   = 2\n";
+    let spread = "node_count = 5
+        reservation_blocks = [\"a4-reservation-block-0001\", \"a4-reservation-block-0002\"]
+        nodes_per_block = 3
+        ";
+    let blocks = ["a4-reservation-block-0001", "a4-reservation-block-0002"];
+    let cases: [(&str, &str, &str, usize, &[&str]); 4] = [
+        ("a3u", "a3-ultragpu-8g", two, 2, &["all"]),
+        ("a4", "a4-highgpu-8g", two, 2, &["all"]),
+        ("a4x", "a4x-highgpu-4g", two, 2, &["all"]),
+        // one switch per block that is known when planning
+        ("a4", "a4-highgpu-8g", spread, 5, &blocks),
+    ];
     std::thread::scope(|scope| {
-        for (example, machine_type) in [
-            ("a3u", "a3-ultragpu-8g"),
-            ("a4", "a4-highgpu-8g"),
-            ("a4x", "a4x-highgpu-4g"),
-        ] {
+        for (example, machine_type, count, nodes, switches) in cases {
             scope.spawn(move || {
                 let folder = tempfile::tempdir().expect("a folder");
-                rendered::into(example, folder.path());
-                check(folder.path(), machine_type, 2, &["all"]);
+                rendered::into(example, (two, count), folder.path());
+                check(folder.path(), machine_type, nodes, switches);
             });
         }
     });

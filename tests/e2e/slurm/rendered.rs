@@ -4,9 +4,14 @@ use crate::place::Place;
 use serde_json::Value;
 use std::path::Path;
 
-/// Applies the example to a mock cloud, and fetches Slurm's files from the bucket into `folder`.
-pub fn into(example: &str, folder: &Path) {
+/// Applies the example to a mock cloud, with a line of it replaced, and fetches Slurm's files from the
+/// bucket into `folder`.
+pub fn into(example: &str, (line, new): (&str, &str), folder: &Path) {
     let place = Place::new(example);
+    let main = place.root().join("main.tf");
+    let text = std::fs::read_to_string(&main).expect("the example");
+    assert!(text.contains(line), "{line:?} is not in the example");
+    std::fs::write(&main, text.replace(line, new)).expect("the example");
     place.apply();
     let outputs = place.json(&["output", "-mock", "-json"]);
     let files = outputs["slurm_config"]["value"]
