@@ -8,7 +8,7 @@ use formwork_configuration::{IgnoreChanges, Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_evaluation::{Condition, ModuleFunctions, ModuleScope, decode};
 use formwork_journal::{Begun, JournalEntry, OperationAction, OperationId};
-use formwork_plan::{Action, ActionReason, Event, Hook, ResourceInstanceChange, decide};
+use formwork_plan::{Action, Event, Hook, ResourceInstanceChange, decide};
 use formwork_provider::{
     ApplyRequest, ApplyResponse, Bytes, PlanRequest, PlanResponse, Provider, Reported,
 };
@@ -115,18 +115,13 @@ impl Run<'_> {
         } else {
             null.clone()
         };
-        let tainted = change.reason == Some(ActionReason::ReplaceBecauseTainted);
-        let base = if tainted {
-            null.clone()
-        } else {
-            plain(&change.before)
-        };
         let left = ignored(&lifecycle.ignore_changes);
-        let wanted = without_ignored(&place.schema.block, &config, &base, &left);
-        let marks = if tainted {
-            marks
-        } else {
+        let wanted = without_ignored(&place.schema.block, &config, &prior, &left);
+        // What is made anew is made as written.
+        let marks = if update {
             marks_without_ignored(marks, &change.before, &left)
+        } else {
+            marks
         };
         let stored = self.input.record.look(|s| s.object(address).cloned()).await;
         let private = match (&stored, update) {

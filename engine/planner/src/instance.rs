@@ -73,11 +73,7 @@ pub async fn plan_configured(
     // A tainted object is replaced whatever it looks like: it is planned as if it were not there.
     let start = if tainted { &null } else { &before_plain };
     let wanted = without_ignored(&subject.schema.block, &config_plain, start, &wishes.ignored);
-    let config_marks = if tainted {
-        config_marks
-    } else {
-        marks_without_ignored(config_marks, &before, &wishes.ignored)
-    };
+    let all_marks = config_marks;
     let Some(first) = ask(subject, start, &wanted, private.clone(), &mut diagnostics).await else {
         return (None, diagnostics);
     };
@@ -102,12 +98,12 @@ pub async fn plan_configured(
 
     let mut answer = first;
     if decision.action.is_replace() && !tainted {
-        // The new object is planned from nothing: nothing of the former one carries over. What was
-        // ignored is the former object's business too, but a new object needs a value all the same,
-        // so the ignored paths keep the former values.
+        // The new object is planned from nothing and as written: nothing of the former one carries
+        // over, not even what was to be ignored in it.
         // Private data goes on from the first answer to the second, as providers know it.
         let handed_on = answer.private.clone();
-        let Some(anew) = ask(subject, &null, &wanted, handed_on, &mut diagnostics).await else {
+        let Some(anew) = ask(subject, &null, &config_plain, handed_on, &mut diagnostics).await
+        else {
             return (None, diagnostics);
         };
         answer = anew;
@@ -121,7 +117,12 @@ pub async fn plan_configured(
         diagnostics.push(prevented(subject.address, range));
         return (None, diagnostics);
     }
-    let after = marked(&subject.schema.block, &answer.planned, &config_marks);
+    let marks = if tainted || decision.action.is_replace() {
+        all_marks
+    } else {
+        marks_without_ignored(all_marks, &before, &wishes.ignored)
+    };
+    let after = marked(&subject.schema.block, &answer.planned, &marks);
     // The same content that is now (or no longer) sensitive is a change of state, so it is shown.
     if decision.action == Action::NoOp && after != before {
         decision.action = Action::Update;
