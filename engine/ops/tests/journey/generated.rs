@@ -215,6 +215,11 @@ impl Maker {
             .collect();
         if !gone.is_empty() && !come.is_empty() && self.one_in(2) {
             let (from, to) = (*self.pick(&gone), *self.pick(&come));
+            // A key comes or goes with a move of its own; ours lets it follow another move, theirs
+            // does not.
+            if let Some(block) = world.blocks.get_mut(*to) {
+                block.repeat = old.blocks[*from].repeat.clone();
+            }
             world.forgotten.remove(*from);
             world.moved = Some((
                 format!("terraform_data.{from}"),
@@ -355,6 +360,8 @@ async fn step(ours: &Path, theirs: &Path, seed: u64) -> Result<bool, Vec<String>
     }
     let expected = match expected {
         Err(summaries) if errors == summaries => return Ok(false),
+        // Their order of destroying, by instance, has circles that ours has not.
+        Err(summaries) if summaries.iter().all(|s| s.starts_with("Cycle: ")) => return Ok(false),
         Err(summaries) => {
             return Err(vec![format!("they refuse: {summaries:?}; we: {told}")]);
         }
@@ -367,8 +374,13 @@ async fn step(ours: &Path, theirs: &Path, seed: u64) -> Result<bool, Vec<String>
     let mut differences = Vec::new();
     let actual = facts(&serde_json::from_str(&shown).expect("JSON"));
     difference("plan", &expected, &actual, &mut differences);
+    // Of what is made anew they forget that it is sensitive where its changes are ignored; ours does
+    // not.
+    let more_is_hidden =
+        |d: &String| d.contains(".after_sensitive") && d.ends_with("not expected true");
     if !differences.is_empty() {
-        return Err(differences);
+        let meant = differences.iter().all(more_is_hidden);
+        return if meant { Ok(false) } else { Err(differences) };
     }
     let applied = terraform(theirs, &["apply", "-auto-approve", "-no-color", "p"]);
     let outcome = formwork_ops::apply(&session, plan, None).await;
@@ -429,7 +441,9 @@ async fn both_plan_and_apply_alike() {
         .ok()
         .and_then(|b| b.parse().ok());
     let end = Instant::now() + Duration::from_secs(budget.unwrap_or(10));
-    let seed = std::env::var("FORMWORK_TEST_SEED").ok().and_then(|s| s.parse().ok());
+    let seed = std::env::var("FORMWORK_TEST_SEED")
+        .ok()
+        .and_then(|s| s.parse().ok());
     let seed: u64 = seed.unwrap_or(SEED);
     println!("seed {seed}");
     let (mut worlds, mut steps, mut applied, mut failed) = (0, 0, 0, Vec::new());
