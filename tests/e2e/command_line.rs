@@ -170,7 +170,11 @@ fn layout() {
 fn questions_at_a_terminal() {
     use std::process::Command;
     if Command::new("script").arg("--version").output().is_err() {
-        eprintln!("skipped: questions at a terminal, since there is no `script` to make one");
+        // straight to the stream: what macros print is shown only of tests that fail
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            b"skipped: questions at a terminal, since there is no `script` to make one\n",
+        );
         return;
     }
     let env = env();

@@ -434,7 +434,11 @@ async fn both_plan_and_apply_alike() {
         .output()
         .is_err()
     {
-        println!("skipped: there is no terraform here to ask");
+        // straight to the stream: what macros print is shown only of tests that fail
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            b"skipped: there is no terraform here to ask\n",
+        );
         return;
     }
     let budget = std::env::var("FORMWORK_TEST_BUDGET")
