@@ -72,7 +72,11 @@ impl Run<'_> {
                     prior_private: stored.private.clone().unwrap_or_else(|| Bytes::from([])),
                 })
                 .await;
-            let said = Reported::placed(response.reported, address, None);
+            let said = Reported::placed(
+                Reported::hiding(response.reported, &[&change.before]),
+                address,
+                None,
+            );
             if said.has_errors() {
                 return Err(said);
             }
@@ -116,7 +120,11 @@ impl Run<'_> {
         let (response, elapsed) = self
             .watched(&hook, provider.apply_resource_change(request, &log))
             .await;
-        let mut said = Reported::placed(response.reported, address, None);
+        let mut said = Reported::placed(
+            Reported::hiding(response.reported, &[&change.before]),
+            address,
+            None,
+        );
         if response.outcome_unknown {
             self.input.events.emit(Event::ApplyFailed(hook, elapsed));
             said.push(

@@ -17,7 +17,7 @@ use formwork_provider_schema::{
     proposed_new_state, without_ignored, without_write_only,
 };
 use formwork_state::{ResourceInstanceObject, SensitivePaths};
-use formwork_values::{PathMarks, Value, to_msgpack};
+use formwork_values::{PathMarks, Type, Value, to_msgpack};
 use std::sync::Arc;
 
 /// What is needed to handle one instance.
@@ -26,6 +26,8 @@ pub(crate) struct Place<'r> {
     pub block: &'r ResourceBlock,
     pub schema: Arc<Schema>,
     pub provider: Arc<dyn Provider>,
+    /// The configuration with its marks, once it is evaluated; null before.
+    pub config: Value,
 }
 
 impl Run<'_> {
@@ -57,6 +59,7 @@ impl Run<'_> {
             block,
             schema,
             provider,
+            config: Value::null(Type::Dynamic),
         })
     }
 
@@ -74,7 +77,7 @@ impl Run<'_> {
 
     /// Whether everything that depends on the object may go on.
     async fn try_make(&self, change: &ResourceInstanceChange) -> Result<bool, Diagnostics> {
-        let place = self.place(change)?;
+        let mut place = self.place(change)?;
         let address = &change.address;
         let evaluator = &self.input.evaluator;
         let functions = evaluator.functions(place.module);
@@ -101,6 +104,7 @@ impl Run<'_> {
             return Err(said);
         }
         // Warnings about the configuration were said when planning.
+        place.config = config.clone();
         let (config, marks) = config.unmark_deep();
         if !config.is_wholly_known() {
             return Err(broken(
@@ -332,7 +336,11 @@ impl Run<'_> {
                 prior_private,
             })
             .await;
-        let said = Reported::placed(response.reported.clone(), address, Some(place.block.range));
+        let said = Reported::placed(
+            Reported::hiding(response.reported.clone(), &[&place.config]),
+            address,
+            Some(place.block.range),
+        );
         if said.has_errors() {
             return Err(said);
         }
@@ -431,7 +439,11 @@ impl Run<'_> {
         elapsed: std::time::Duration,
     ) -> Result<bool, Diagnostics> {
         let address = &change.address;
-        let mut said = Reported::placed(response.reported, address, Some(place.block.range));
+        let mut said = Reported::placed(
+            Reported::hiding(response.reported, &[&place.config]),
+            address,
+            Some(place.block.range),
+        );
         let failed_already = said.has_errors();
         if response.outcome_unknown {
             // It stays open in the journal; the next run settles it.

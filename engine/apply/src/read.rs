@@ -91,6 +91,7 @@ impl Run<'_> {
         if said.has_errors() {
             return Err(said);
         }
+        let shown = config.clone();
         let (config, marks) = config.unmark_deep();
         if !config.is_wholly_known() {
             return Err(broken(
@@ -122,7 +123,11 @@ impl Run<'_> {
         let (answer, elapsed) = self
             .watched(&hook, place.provider.read_data_source(request))
             .await;
-        let said = Reported::placed(answer.reported, address, Some(place.block.range));
+        let said = Reported::placed(
+            Reported::hiding(answer.reported, &[&shown]),
+            address,
+            Some(place.block.range),
+        );
         let read = adopted(&place.schema.block, answer.state).unwrap_or_else(Value::dynamic);
         let value = marked(&place.schema.block, &read, &marks);
         let object = if said.has_errors() {

@@ -205,7 +205,11 @@ impl<'a> Walk<'a> {
                 config: plain.clone(),
             })
             .await;
-        said.append(placed_in(reported, block, address));
+        said.append(placed_in(
+            Reported::hiding(reported, &[&config]),
+            block,
+            address,
+        ));
         if said.has_errors() {
             return (Read::Not(None), said);
         }
@@ -242,7 +246,7 @@ impl<'a> Walk<'a> {
             })
             .await;
         said.append(Reported::placed(
-            answer.reported,
+            Reported::hiding(answer.reported, &[&config]),
             address,
             Some(block.range),
         ));

@@ -74,7 +74,16 @@ pub async fn plan_configured(
     let start = if tainted { &null } else { &before_plain };
     let wanted = without_ignored(&subject.schema.block, &config_plain, start, &wishes.ignored);
     let all_marks = config_marks;
-    let Some(first) = ask(subject, start, &wanted, private.clone(), &mut diagnostics).await else {
+    let Some(first) = ask(
+        subject,
+        start,
+        &wanted,
+        private.clone(),
+        &[config, &before],
+        &mut diagnostics,
+    )
+    .await
+    else {
         return (None, diagnostics);
     };
     let mut decision = decide(start, &first.planned, &first.requires_replace);
@@ -102,7 +111,15 @@ pub async fn plan_configured(
         // over, not even what was to be ignored in it.
         // Private data goes on from the first answer to the second, as providers know it.
         let handed_on = answer.private.clone();
-        let Some(anew) = ask(subject, &null, &config_plain, handed_on, &mut diagnostics).await
+        let Some(anew) = ask(
+            subject,
+            &null,
+            &config_plain,
+            handed_on,
+            &[config, &before],
+            &mut diagnostics,
+        )
+        .await
         else {
             return (None, diagnostics);
         };
@@ -171,7 +188,7 @@ pub async fn plan_deletion(
         })
         .await;
     diagnostics.append(Reported::placed(
-        response.reported,
+        Reported::hiding(response.reported, &[&prior.value]),
         subject.address,
         subject.range,
     ));
@@ -204,6 +221,7 @@ async fn ask(
     prior: &Value,
     config: &Value,
     prior_private: Bytes,
+    marked: &[&Value],
     diagnostics: &mut Diagnostics,
 ) -> Option<PlanResponse> {
     let proposed = proposed_new_state(&subject.schema.block, prior, config);
@@ -218,7 +236,7 @@ async fn ask(
         })
         .await;
     diagnostics.append(Reported::placed(
-        response.reported.clone(),
+        Reported::hiding(response.reported.clone(), marked),
         subject.address,
         subject.range,
     ));

@@ -150,7 +150,11 @@ impl<'a> Walk<'a> {
                 config: plain,
             })
             .await;
-        said.append(placed_in(reported, block, &address));
+        said.append(placed_in(
+            Reported::hiding(reported, &[&config]),
+            block,
+            &address,
+        ));
         if said.has_errors() {
             return (false, said);
         }
@@ -217,7 +221,11 @@ impl<'a> Walk<'a> {
         }
         let request = crate::refresh::request_for(&address.resource.kind, prior);
         let answer = shared.provider.read_resource(request).await;
-        let said = Reported::placed(answer.reported, address, Some(shared.block.range));
+        let said = Reported::placed(
+            Reported::hiding(answer.reported, &[&prior.value]),
+            address,
+            Some(shared.block.range),
+        );
         if said.has_errors() {
             return Err(said);
         }

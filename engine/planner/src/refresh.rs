@@ -123,7 +123,11 @@ pub async fn refresh(
         }
         for (item, answer) in read.into_iter().zip(answers) {
             let failed = answer.reported.iter().any(Reported::is_error);
-            diagnostics.append(Reported::placed(answer.reported, &item.key.0, None));
+            diagnostics.append(Reported::placed(
+                Reported::hiding(answer.reported, &[&item.prior.value]),
+                &item.key.0,
+                None,
+            ));
             options
                 .events
                 .emit(Event::RefreshFinished(hook(&item.key.0, &item.prior.value)));

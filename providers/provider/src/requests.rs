@@ -38,6 +38,28 @@ impl Reported {
         self.diagnostic.is_error()
     }
 
+    /// Takes the sensitive texts of `values` out of what a provider says: services quote what they
+    /// were sent.
+    pub fn hiding(mut reported: Vec<Self>, values: &[&Value]) -> Vec<Self> {
+        if reported.is_empty() {
+            return reported;
+        }
+        let secrets: Vec<_> = values.iter().flat_map(|v| v.sensitive_texts()).collect();
+        let clean = |text: &mut String| {
+            for secret in &secrets {
+                if text.contains(&**secret) {
+                    *text = text.replace(&**secret, "(sensitive value)");
+                }
+            }
+        };
+        for r in &mut reported {
+            clean(&mut r.diagnostic.summary);
+            clean(&mut r.diagnostic.detail);
+            r.diagnostic.hints.iter_mut().for_each(clean);
+        }
+        reported
+    }
+
     /// Gives reports the address and, where they cannot know better, the range of the block.
     pub fn placed(
         reported: Vec<Self>,
@@ -365,4 +387,28 @@ pub struct FunctionFailure {
     pub text: String,
     /// Index of the argument that is wrong, if it is one.
     pub argument: Option<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sensitive_is_taken_out_of_a_service_s_words() {
+        let config = Value::object([
+            ("password", Value::string("hunter22").sensitive()),
+            ("short", Value::string("ab").sensitive()),
+            ("name", Value::string("net")),
+        ]);
+        let said = Diagnostic::error("Invalid value", "\"hunter22\" is no password for net, ab.");
+        let reported = Reported::hiding(vec![Reported::whole(said)], &[&config]);
+        let detail: Vec<_> = reported
+            .iter()
+            .map(|r| r.diagnostic.detail.as_str())
+            .collect();
+        assert_eq!(
+            detail,
+            ["\"(sensitive value)\" is no password for net, ab."]
+        );
+    }
 }

@@ -74,6 +74,30 @@ impl Value {
         }
     }
 
+    /// The texts of sensitive parts that are long enough to be told from ordinary words (4 characters
+    /// and more), so that whoever shows somebody else's words can take them out. Shown to nobody.
+    pub fn sensitive_texts(&self) -> Vec<std::sync::Arc<str>> {
+        let mut found = Vec::new();
+        self.walk(&mut |_, value| {
+            if value.marks().is_sensitive() {
+                value.unmarked().clone().reveal().walk(&mut |_, part| {
+                    if let Some(text) = part.as_shared_str()
+                        && text.chars().count() >= 4
+                    {
+                        found.push(text.clone());
+                    }
+                    true
+                });
+                return false;
+            }
+            true
+        });
+        // The longest first: a text may hold another.
+        found.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
+        found.dedup();
+        found
+    }
+
     /// All marks of the value and inside it, together.
     pub fn all_marks(&self) -> Marks {
         let mut marks = Marks::NONE;
