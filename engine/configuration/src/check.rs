@@ -42,7 +42,7 @@ impl CheckRule {
     /// itself can only ever hold or never, and is refused; with `allowed_self` naming what is meant
     /// by "outside".
     pub(crate) fn decode(block: &Block, diagnostics: &mut Diagnostics) -> Option<Self> {
-        labels(block, [], diagnostics);
+        let [] = labels(block, [], diagnostics)?;
         let body = RULE.read(&block.body, block.open_brace, diagnostics);
         let condition = body.attribute("condition")?.expression.clone();
         if !condition.is_invalid() {

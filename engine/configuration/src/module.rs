@@ -232,6 +232,11 @@ impl Module {
         requirements_at: &mut Option<SourceRange>,
         diagnostics: &mut Diagnostics,
     ) {
+        // With labels it was meant as something else, which is then not declared.
+        if ["moved", "removed", "import"].contains(&&*block.block_type) && !block.labels.is_empty()
+        {
+            self.is_readable = false;
+        }
         let header = block.header_range();
         let at = |range: SourceRange| sources.place(range);
         let error = |summary: String, detail: String| Diagnostic::error(summary, detail).at(header);

@@ -159,7 +159,7 @@ impl MovedBlock {
             attributes: &[("from", true), ("to", true), ("for_each", false)],
             blocks: &[],
         };
-        labels(block, [], diagnostics);
+        let [] = labels(block, [], diagnostics)?;
         let body = &SHAPE.read(&block.body, block.open_brace, diagnostics);
         let from = target_argument(body, "from", diagnostics);
         let to = target_argument(body, "to", diagnostics);
@@ -198,7 +198,7 @@ impl RemovedBlock {
                 ("connection", &[]),
             ],
         };
-        labels(block, [], diagnostics);
+        let [] = labels(block, [], diagnostics)?;
         let body = &SHAPE.read(&block.body, block.open_brace, diagnostics);
         let (from, range) = target_argument(body, "from", diagnostics)?;
         let keyed = match &from {
@@ -252,7 +252,7 @@ impl ImportBlock {
             ],
             blocks: &[],
         };
-        labels(block, [], diagnostics);
+        let [] = labels(block, [], diagnostics)?;
         let body = &SHAPE.read(&block.body, block.open_brace, diagnostics);
         let argument = |name: &str| body.attribute(name).map(|a| a.expression.clone());
         let (id, identity) = (argument("id"), argument("identity"));

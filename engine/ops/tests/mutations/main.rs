@@ -370,6 +370,11 @@ const MENDED: &[(&str, &str, &str)] = &[
         "main.tf:2:3 Unsupported block type\n",
     ),
     (
+        "a block of another kind makes no further mistakes",
+        "removed \"terraform_data\" \"a\" {\n  input = 1\n}\noutput \"a\" { value = terraform_data.a }\n",
+        "main.tf:1:9 Extraneous label for removed\n",
+    ),
+    (
         "one mistake in all instances",
         "resource \"terraform_data\" \"a\" {\n  count = 3\n  input = 1 + \"x\"\n}\n",
         "main.tf:3:15 Invalid operand\n",
