@@ -32,10 +32,15 @@ locals {
     "flex-start"  = "FLEX_START"
   }[var.capacity]
 
-  # Machines in a reservation are placed by it, unless the family is laid out in a GPU topology.
-  # Outside one, the family's compact policy keeps them together.
+  # Machines in a reservation are placed by it, unless the family is laid out in a GPU topology. Spot
+  # machines are kept together by the family's compact policy. Flex-start takes no such policy: it is
+  # placed by a workload policy, and only in a managed instance group, which is not made here.
   gpu_topology = local.machine.placement.gpu_topology
-  placed       = local.gpu_topology != null || (var.capacity != "reservation" && local.machine.placement.compact == true)
+  placed       = local.gpu_topology != null || (var.capacity == "spot" && local.machine.placement.compact == true)
+
+  # How many nodes one domain of that topology (such as 2x8: 16 GPUs) holds. One policy covers one domain.
+  domain_gpus  = try(split("x", local.gpu_topology)[0] * split("x", local.gpu_topology)[1], null)
+  domain_nodes = try(floor(local.domain_gpus / local.machine.slurm.gres_count), null)
 }
 
 resource "google_compute_resource_policy" "placement" {

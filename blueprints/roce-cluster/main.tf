@@ -82,6 +82,10 @@ data "google_compute_machine_types" "node" {
       error_message = "${length(local.blocks)} blocks of ${coalesce(var.nodes_per_block, 0)} nodes do not hold ${var.node_count} nodes; name more of reservation_blocks, or put more nodes into each."
     }
     precondition {
+      condition     = local.domain_nodes == null ? true : var.node_count <= local.domain_nodes
+      error_message = "The GPUs of ${var.machine_type} are laid out as ${coalesce(local.gpu_topology, "one")}: ${coalesce(local.domain_gpus, 0)} GPUs, or ${coalesce(local.domain_nodes, 0)} nodes, are one domain of that layout (a sub-block), and one placement policy covers one. So node_count can be at most ${coalesce(local.domain_nodes, 0)}, not ${var.node_count}; make one more cluster for each further domain."
+    }
+    precondition {
       condition     = !local.ranges_overlap
       error_message = "The ranges of the host networks and of the rails, ${var.host_range} and ${var.rdma_range}, overlap; a machine with an interface in each could not tell them apart."
     }
@@ -124,6 +128,7 @@ data "google_compute_reservation" "nodes" {
 # Services that were on before stay on when the cluster goes.
 resource "google_project_service" "required" {
   for_each = toset([
+    "cloudresourcemanager.googleapis.com",
     "compute.googleapis.com",
     "file.googleapis.com",
     "iam.googleapis.com",

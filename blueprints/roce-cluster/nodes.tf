@@ -84,7 +84,13 @@ resource "google_compute_instance" "controller" {
     ignore_changes = [boot_disk[0].initialize_params[0].image]
   }
 
-  depends_on = [google_compute_router_nat.nat, google_storage_bucket_object.slurm]
+  # Its first boot reads the bucket and the project, so it comes after the rights to.
+  depends_on = [
+    google_compute_router_nat.nat,
+    google_storage_bucket_object.slurm,
+    google_storage_bucket_iam_member.controller,
+    google_project_iam_member.controller,
+  ]
 }
 
 resource "google_compute_instance" "node" {
@@ -171,5 +177,10 @@ resource "google_compute_instance" "node" {
     ignore_changes = [boot_disk[0].initialize_params[0].image]
   }
 
-  depends_on = [google_compute_router_nat.nat, data.google_compute_reservation.nodes]
+  depends_on = [
+    google_compute_router_nat.nat,
+    google_storage_bucket_iam_member.node,
+    google_project_iam_member.node,
+    data.google_compute_reservation.nodes,
+  ]
 }

@@ -79,6 +79,8 @@ resource "google_project_iam_member" "controller" {
   project = var.project_id
   role    = each.key
   member  = "serviceAccount:${google_service_account.controller.email}"
+
+  depends_on = [google_project_service.required]
 }
 
 resource "google_project_iam_member" "node" {
@@ -87,4 +89,6 @@ resource "google_project_iam_member" "node" {
   project = var.project_id
   role    = each.key
   member  = "serviceAccount:${google_service_account.node.email}"
+
+  depends_on = [google_project_service.required]
 }

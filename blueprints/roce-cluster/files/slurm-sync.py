@@ -2,8 +2,8 @@
 """Brings Slurm's files from the bucket to /etc/slurm, and completes them with what only the running
 cluster knows: the processor's shape and the blocks on which the nodes stand.
 
-Run by the controller at boot and every few minutes. Slurm is restarted only when a file changed. A
-file is taken only if its hash is the one in the controller's own metadata, for jobs may write to the
+Run by the controller at boot and every few minutes. Slurm is restarted only when a file changed, and
+then tells its nodes, which keep no files of their own, to fetch them anew. A file is taken only if its hash is the one in the controller's own metadata, for jobs may write to the
 bucket but not to the metadata. Python 3.8 or newer, standard library only.
 """
 
@@ -14,6 +14,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 import urllib.parse
 import urllib.request
 
@@ -141,16 +142,44 @@ def first_report(nodes):
     return ""
 
 
-def write(name, text):
-    """Writes a file of /etc/slurm in one step; says whether it changed."""
+def differs(name, text):
+    """Whether a file of /etc/slurm is not there yet, or holds something else."""
     path = TARGET / name
-    if path.exists() and path.read_text() == text:
-        return False
+    return not path.exists() or path.read_text() != text
+
+
+def write(name, text):
+    """Writes a file of /etc/slurm in one step."""
+    path = TARGET / name
     partial = path.with_name(f".{name}.new")
     partial.write_text(text)
     partial.chmod(0o644)
     os.replace(partial, path)
-    return True
+
+
+def install(files, run=subprocess.run, pause=time.sleep):
+    """Writes what changed, restarts Slurm with it and has the nodes fetch it.
+
+    A mark stays beside the files until all of that is done, so that a run that was cut short is made
+    up for by the next one.
+    """
+    TARGET.mkdir(mode=0o755, parents=True, exist_ok=True)
+    unfinished = TARGET / ".slurm-sync-unfinished"
+    changed = [name for name, text in files.items() if differs(name, text)]
+    if not changed and not unfinished.exists():
+        return
+    unfinished.touch()
+    for name in changed:
+        write(name, files[name])
+    print(f"changed: {', '.join(changed) or 'nothing since a run that was cut short'}")
+    run(["systemctl", "restart", "slurmctld"], check=True)
+    # It answers only once it has read its state.
+    for _ in range(24):
+        if run(["scontrol", "reconfigure"], check=False).returncode == 0:
+            unfinished.unlink()
+            return
+        pause(5)
+    raise SystemExit("slurmctld was restarted, but does not take scontrol reconfigure; the next run tries again")
 
 
 def main():
@@ -164,11 +193,7 @@ def main():
         files["topology.conf"] = topology(files["topology.conf"], nodes, instances_of(cluster))
     except OSError as problem:
         print(f"topology.conf stays as planned: {problem}")
-    TARGET.mkdir(mode=0o755, parents=True, exist_ok=True)
-    changed = [name for name, text in files.items() if write(name, text)]
-    if changed:
-        print(f"changed: {', '.join(changed)}")
-        subprocess.run(["systemctl", "restart", "slurmctld"], check=True)
+    install(files)
 
 
 if __name__ == "__main__":

@@ -88,17 +88,19 @@ async fn reservations() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_reservation() {
     let world = World::new().await;
-    for (more, model, termination, seconds) in [
-        ("capacity = \"spot\"", "SPOT", "STOP", Value::Null),
+    for (more, model, termination, seconds, placed) in [
+        ("capacity = \"spot\"", "SPOT", "STOP", Value::Null, 1),
         (
             "capacity = \"flex-start\"\nmax_run_hours = 24",
             "FLEX_START",
             "DELETE",
             value!(86_400),
+            // flex-start is placed by a workload policy of an instance group, not by a group placement
+            0,
         ),
     ] {
         let (nodes, policies) = nodes(&world, more).await;
-        assert_eq!((nodes.len(), policies), (2, 1), "{more}");
+        assert_eq!((nodes.len(), policies), (2, placed), "{more}");
         for node in nodes {
             let scheduling = &node["scheduling"][0];
             assert_eq!(scheduling["provisioning_model"], model, "{more}");
@@ -163,6 +165,12 @@ async fn refused_while_planning() {
             "2 blocks of 1 nodes do not hold 3 nodes",
         ),
         (
+            "a4x-highgpu-4g",
+            "us-central1-a",
+            "reservation = \"a4x-reservation\"\nnode_count = 19",
+            "So node_count can be at most 18, not 19;",
+        ),
+        (
             "a4-highgpu-8g",
             ZONE,
             "reservation = \"a4-reservation\"\nreservation_blocks = [\"b-1\"]",
@@ -201,6 +209,26 @@ async fn refused_while_planning() {
         assert!(errors[0].contains(why), "{machine} {more}: {errors:#?}");
     }
     assert_eq!(world.changes(), 0, "planning changed something");
+}
+
+/// A domain of the GPU topology may be filled; one placement policy holds all of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_domain() {
+    let world = World::new().await;
+    let more = "reservation = \"a4x-reservation\"\nnode_count = 18";
+    let outcome = world
+        .plan_text(&call("a4x-highgpu-4g", "us-central1-a", more))
+        .await;
+    let errors = errors(&outcome.diagnostics);
+    assert!(errors.is_empty(), "{errors:#?}");
+    let plan = json(&outcome.plan.expect("a plan"), &outcome.providers);
+    let policies = planned(&plan, "google_compute_resource_policy");
+    assert_eq!(policies.len(), 1);
+    let nodes = planned(&plan, "google_compute_instance");
+    let nodes = nodes
+        .into_iter()
+        .filter(|i| i["machine_type"] == "a4x-highgpu-4g");
+    assert_eq!(nodes.count(), 18);
 }
 
 /// A zone may have the machine before it has the network profile.

@@ -147,6 +147,59 @@ fn topology_holds(slurm: &Controller, names: &[String], switches: &[&str]) {
     assert_eq!(found, switches, "{text}");
 }
 
+/// How slurm-sync brings files to a running Slurm: only what changed, a restart, then a reconfigure that
+/// waits for the controller; what was cut short is made up for by the next run.
+#[test]
+fn slurm_sync_tells_the_nodes() {
+    if cluster::find("python3").is_none() {
+        cluster::skipped("how slurm-sync installs files, since python3 is not installed");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = r#"
+import importlib.util, pathlib, sys, types
+sys.dont_write_bytecode = True
+spec = importlib.util.spec_from_file_location("sync", sys.argv[1])
+sync = importlib.util.module_from_spec(spec); spec.loader.exec_module(sync)
+sync.TARGET = pathlib.Path(sys.argv[2]) / "slurm"
+restart, tell = "systemctl restart slurmctld", "scontrol reconfigure"
+
+def install(files, codes):
+    """The commands that were run; scontrol ends with these codes in turn, then always with the last."""
+    ran, left = [], list(codes)
+    def run(words, check):
+        ran.append(" ".join(words))
+        code = 0 if words[0] != "scontrol" else left.pop(0) if len(left) > 1 else left[0]
+        return types.SimpleNamespace(returncode=code)
+    try:
+        sync.install(files, run, lambda seconds: None)
+    except SystemExit as problem:
+        ran.append("failed")
+    return ran
+
+first, second = {"slurm.conf": "a", "topology.conf": "t"}, {"slurm.conf": "b", "topology.conf": "t"}
+assert install(first, [1, 1, 0]) == [restart, tell, tell, tell]
+assert install(first, [0]) == []
+assert install(second, [1])[-2:] == [tell, "failed"]
+assert (sync.TARGET / "slurm.conf").read_text() == "b"
+assert install(second, [0]) == [restart, tell]
+assert install(second, [0]) == []
+assert sorted(f.name for f in sync.TARGET.iterdir()) == ["slurm.conf", "topology.conf"]
+"#;
+    let output = command("python3")
+        .args(["-c", script])
+        .arg(sync_script())
+        .arg(folder.path())
+        .output()
+        .expect("python3");
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+/// The script that the blueprint puts on the controller.
+fn sync_script() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../blueprints/roce-cluster/files/slurm-sync.py")
+}
+
 /// The controller's own script over the files, then Slurm over its result.
 fn completed(files: &Path, report: &str, names: &[String], then: impl FnOnce(&Controller)) {
     if cluster::find("python3").is_none() {
@@ -174,11 +227,9 @@ for name, text in files.items():
     (target / name).write_text(text)
 print(json.dumps(nodes))
 "#;
-    let sync = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../blueprints/roce-cluster/files/slurm-sync.py");
     let output = command("python3")
         .args(["-c", script])
-        .arg(sync)
+        .arg(sync_script())
         .arg(files)
         .arg(&synced)
         .arg(report)
