@@ -196,32 +196,26 @@ fn excerpt(text: &str, length: usize) -> String {
     text.replace('\n', "\\n").chars().take(length).collect()
 }
 
+/// Those written for this test and the blueprint plan without an error; nothing is found with any.
 #[test]
 fn seeds_are_sound() {
     let harness = Harness::new(corpus::seeds(), false);
-    let (mut wrong, mut found) = (String::new(), Vec::new());
+    let mut wrong = String::new();
     for (i, seed) in harness.seeds.iter().enumerate() {
         let trial = Trial::of(seed, &harness.folders[i], None);
-        let begun = Instant::now();
         let outcome = harness.run(&trial);
-        for s in outcome.validate.iter().chain(&outcome.plan) {
+        // The recorded ones are named by case and step; some of them are about errors.
+        let said = outcome.validate.iter().chain(&outcome.plan);
+        for s in said.filter(|_| !seed.name.contains('/')) {
             let place = s.place.clone().unwrap_or_default();
-            let _ = writeln!(
-                wrong,
-                "{}: {} {}: {}",
-                seed.name,
-                place,
-                s.summary,
-                excerpt(&s.detail, 300)
-            );
+            let detail = excerpt(&s.detail, 300);
+            let _ = writeln!(wrong, "{}: {place} {}: {detail}", seed.name, s.summary);
         }
         for f in outcome.findings {
-            found.push(format!("{}: {}", seed.name, f.text));
+            let _ = writeln!(wrong, "{}: {}: {}", seed.name, f.kind, f.text);
         }
-        println!("{}: {:?}", seed.name, begun.elapsed());
     }
-    println!("{wrong}");
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 #[test]
