@@ -17,16 +17,19 @@
 //!   find an operation begun and not ended. 50 rounds:
 //!
 //!   ```text
-//!   FORMWORK_TEST_BUDGET=600 cargo test -p formwork --test kill killed -- --nocapture
+//!   FORMWORK_TEST_BUDGET=600 cargo test -p formwork --test kill killed_applies -- --nocapture
 //!   ```
 //!
 //! `FORMWORK_TEST_SEED` draws other moments; the seed is printed.
+//!
+//! **Changes** (`changes.rs`): the same while objects are changed, replaced and destroyed.
 //!
 //! **Faults** (`faults.rs`): everything else that may go wrong in the middle of an apply.
 
 // A test may end by panicking, its helpers too.
 #![allow(clippy::expect_used, clippy::panic)]
 
+mod changes;
 mod faults;
 mod lab;
 mod truth;
