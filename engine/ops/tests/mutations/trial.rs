@@ -315,7 +315,7 @@ impl Trial {
             let ended = d.detail.ends_with(['.', '?', '!', ')', ':', '"', '}']);
             if d.summary.is_empty()
                 || d.summary.ends_with('.')
-                || (d.is_error() && d.detail.is_empty())
+                || (d.is_error() && d.detail.is_empty() && !OF_THE_USER.contains(&&*d.summary))
             {
                 find(format!("no words: {}", d.summary), words.clone());
             } else if !ended && !OF_THE_USER.contains(&&*d.summary) {
