@@ -425,6 +425,31 @@ impl Run<'_> {
             .await
     }
 
+    /// An operation that does not end: it stays open in the journal, and the next run settles it.
+    fn left_open(
+        &self,
+        mut said: Diagnostics,
+        hook: &Hook,
+        address: &AbsResourceInstance,
+        elapsed: std::time::Duration,
+    ) -> bool {
+        self.input
+            .events
+            .emit(Event::ApplyFailed(hook.clone(), elapsed));
+        said.push(
+            Diagnostic::warning(
+                "An operation is still open",
+                format!(
+                    "What became of the last request for {address} is not known for certain. It is in the journal; \
+                     the next plan or apply finds it out before it does anything else."
+                ),
+            )
+            .about(address),
+        );
+        self.say(said);
+        false
+    }
+
     /// Records how it ended; whether it ended well.
     #[allow(clippy::too_many_arguments)] // one caller, and each is a fact of its own
     async fn end_make(
@@ -446,10 +471,6 @@ impl Run<'_> {
         );
         let failed_already = said.has_errors();
         if response.outcome_unknown {
-            // It stays open in the journal; the next run settles it.
-            self.input
-                .events
-                .emit(Event::ApplyFailed(hook.clone(), elapsed));
             if !failed_already {
                 said.push(
                     Diagnostic::error(
@@ -459,28 +480,19 @@ impl Run<'_> {
                     .about(address),
                 );
             }
-            said.push(
-                Diagnostic::warning(
-                    "An operation is still open",
-                    format!(
-                        "What became of the last request for {address} is not known. It is in the journal; the \
-                         next plan or apply finds it out before it does anything else."
-                    ),
-                )
-                .about(address),
-            );
-            self.say(said);
-            return Ok(false);
+            return Ok(self.left_open(said, hook, address, elapsed));
         }
         let update = change.action == Action::Update;
-        let null = Value::null(place.schema.ty());
-        let answer = adopted(&place.schema.block, response.new);
-        let misfit = answer.is_none();
-        let mut new = answer.unwrap_or_else(|| null.clone());
+        let Some(mut new) = adopted(&place.schema.block, response.new) else {
+            said.push(inconsistent(
+                change,
+                place,
+                "the object is not of its schema's type",
+            ));
+            return Ok(self.left_open(said, hook, address, elapsed));
+        };
         if !failed_already {
-            let problem = if misfit {
-                Some("the object is not of its schema's type".to_owned())
-            } else if new.is_null() {
+            let problem = if new.is_null() {
                 Some("nothing is there after it was made".to_owned())
             } else if !new.is_wholly_known() {
                 Some("the object holds values that are not known".to_owned())
@@ -492,51 +504,45 @@ impl Run<'_> {
                 None
             };
             if let Some(problem) = problem {
-                said.push(
-                    Diagnostic::error(
-                        "Provider produced inconsistent result after apply",
-                        format!(
-                            "The provider {} answered for {address} against the rules: {problem}. This is a fault \
-                             of the provider, not of the configuration; please report it to its makers.",
-                            change.provider.provider.for_display()
-                        ),
-                    )
-                    .at(place.block.range)
-                    .about(address),
-                );
+                said.push(inconsistent(change, place, &problem));
             }
         }
         let failed = said.has_errors();
         if !new.is_wholly_known() {
-            new = null;
+            // An object that is there is kept, whatever is not known of it: the next run reads it.
+            new = new.transform(&mut |_, value| {
+                if value.is_known() {
+                    value
+                } else {
+                    Value::null(value.type_of())
+                }
+            });
         }
+        let shown = marked(&place.schema.block, &new, marks);
         let object = if new.is_null() {
             None
         } else {
-            let value = marked(&place.schema.block, &new, marks);
             let made = ResourceInstanceObject::from_value(
                 place.schema.version,
-                &value,
+                &shown,
                 &place.schema.ty(),
             );
-            match made {
-                Ok(mut object) => {
-                    object.private =
-                        (!response.private.is_empty()).then(|| response.private.clone());
-                    object.dependencies = change.dependencies.clone().into();
-                    object.create_before_destroy = change.create_before_destroy;
-                    let object = if failed && !update {
-                        object.tainted()
-                    } else {
-                        object
-                    };
-                    if !failed {
-                        self.input.evaluator.objects().set(address, value);
-                    }
-                    Some(Arc::new(object))
-                }
-                Err(_) => None,
+            let Ok(mut object) = made else {
+                said.push(inconsistent(change, place, "the object cannot be stored"));
+                return Ok(self.left_open(said, hook, address, elapsed));
+            };
+            object.private = (!response.private.is_empty()).then(|| response.private.clone());
+            object.dependencies = change.dependencies.clone().into();
+            object.create_before_destroy = change.create_before_destroy;
+            let object = if failed && !update {
+                object.tainted()
+            } else {
+                object
+            };
+            if !failed {
+                self.input.evaluator.objects().set(address, shown.clone());
             }
+            Some(Arc::new(object))
         };
         let entry = if failed {
             let reason = said
@@ -555,13 +561,27 @@ impl Run<'_> {
             Event::ApplyFinished
         };
         let done = Hook {
-            id: formwork_plan::identifier(&new).or_else(|| hook.id.clone()),
+            id: formwork_plan::identifier(&shown).or_else(|| hook.id.clone()),
             ..hook.clone()
         };
         self.input.events.emit(event(done, elapsed));
         self.say(said);
         Ok(!failed)
     }
+}
+
+fn inconsistent(change: &ResourceInstanceChange, place: &Place<'_>, problem: &str) -> Diagnostic {
+    Diagnostic::error(
+        "Provider produced inconsistent result after apply",
+        format!(
+            "The provider {} answered for {} against the rules: {problem}. This is a fault of the provider, not of the \
+             configuration; please report it to its makers.",
+            change.provider.provider.for_display(),
+            change.address
+        ),
+    )
+    .at(place.block.range)
+    .about(&change.address)
 }
 
 /// Which object an event is about.

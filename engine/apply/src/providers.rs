@@ -31,9 +31,9 @@ impl Run<'_> {
         let range = self.input.evaluator.provider_block(config).map(|b| b.range);
         if let Some(value) = value {
             if value.is_wholly_known() {
-                match providers.configure(config, value).await {
+                match providers.configure(config, value.clone()).await {
                     Ok(reported) => said.extend(
-                        Reported::into_diagnostics(reported)
+                        Reported::into_diagnostics(Reported::hiding(reported, &[&value]))
                             .into_iter()
                             .map(|d| d.at_opt(range).about(config)),
                     ),

@@ -99,7 +99,7 @@ impl Run<'_> {
                 "its configuration holds values that are still not known",
             ));
         }
-        let hook = hook(address, Action::Read, &config);
+        let hook = hook(address, Action::Read, &shown);
         let id = self
             .input
             .record

@@ -1,12 +1,13 @@
 //! What apply knows of objects before it begins: instances from the plan, values from the state.
 
-use formwork_addresses::{AbsResourceInstance, InstanceKey, ResourceMode};
+use formwork_addresses::{AbsResource, AbsResourceInstance, InstanceKey, ResourceMode};
 use formwork_evaluation::{Expansion, Objects};
 use formwork_plan::{Action, Plan, PlanMode, PlannedKeys};
 use formwork_provider::Providers;
 use formwork_provider_schema::marked;
 use formwork_state::{ResourceInstanceObject, State};
 use formwork_values::{Marks, PathMarks, Value, value_from_json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 fn expansion(keys: &PlannedKeys) -> Expansion {
@@ -26,10 +27,19 @@ pub(crate) fn fill(objects: &Objects, plan: &Plan, state: &State, providers: &Pr
         objects.set_expansion(resource, expansion(keys));
     }
     let whole = plan.mode == PlanMode::Destroy;
+    if whole {
+        let made = plan
+            .changes
+            .iter()
+            .filter(|c| c.deposed.is_none())
+            .map(|c| c.address.clone());
+        let read = state
+            .instances()
+            .map(|(a, _)| a)
+            .filter(|a| a.resource.mode == ResourceMode::Data);
+        keys_of_state(objects, made.chain(read));
+    }
     for change in plan.changes.iter().filter(|c| c.deposed.is_none()) {
-        if whole {
-            add_key(objects, &change.address);
-        }
         // What the plan knows of an object that is going to be made is promised; the rest is unknown
         // until it is made.
         let value = match change.action {
@@ -58,9 +68,6 @@ pub(crate) fn fill(objects: &Objects, plan: &Plan, state: &State, providers: &Pr
             if let Ok(value) = value_from_json(json.get().as_bytes(), &schema.ty()) {
                 let value = marked(&schema.block, &value, &stored_marks(object));
                 let address = resource.instance(key.clone());
-                if whole {
-                    add_key(objects, &address);
-                }
                 objects.set(&address, value);
             }
         }
@@ -68,28 +75,33 @@ pub(crate) fn fill(objects: &Objects, plan: &Plan, state: &State, providers: &Pr
 }
 
 /// In a destroy run the plan has no instances of its own: those of the state are what there is.
-fn add_key(objects: &Objects, address: &AbsResourceInstance) {
-    let resource = address.abs_resource();
-    let now = objects.expansion(&resource);
-    let next = match (&address.key, now) {
-        (InstanceKey::None, _) => Expansion::Single,
-        (InstanceKey::Int(n), before) => {
-            let wanted = u64::try_from(*n).unwrap_or(0) + 1;
-            match before {
-                Some(Expansion::Count(c)) if c >= wanted => return,
-                _ => Expansion::Count(wanted),
+fn keys_of_state(objects: &Objects, addresses: impl Iterator<Item = AbsResourceInstance>) {
+    let mut keys: BTreeMap<AbsResource, BTreeSet<InstanceKey>> = BTreeMap::new();
+    for address in addresses {
+        keys.entry(address.abs_resource())
+            .or_default()
+            .insert(address.key);
+    }
+    for (resource, keys) in keys {
+        let expansion = match keys.iter().next_back() {
+            None | Some(InstanceKey::None) => Expansion::Single,
+            Some(InstanceKey::Int(n)) => {
+                Expansion::Count(u64::try_from(*n).unwrap_or(0).saturating_add(1))
             }
-        }
-        (InstanceKey::Text(k), before) => {
-            let mut keys = match before {
-                Some(Expansion::Keys(keys)) => (*keys).clone(),
-                _ => std::collections::BTreeSet::new(),
-            };
-            keys.insert(k.clone());
-            Expansion::Keys(Arc::new(keys))
-        }
-    };
-    objects.set_expansion(&resource, next);
+            Some(InstanceKey::Text(_)) => Expansion::Keys(Arc::new(
+                keys.iter()
+                    .filter_map(|k| {
+                        if let InstanceKey::Text(t) = k {
+                            Some(t.clone())
+                        } else {
+                            None
+                        }
+                    })
+                    .collect(),
+            )),
+        };
+        objects.set_expansion(&resource, expansion);
+    }
 }
 
 fn stored_marks(object: &ResourceInstanceObject) -> PathMarks {

@@ -151,7 +151,7 @@ impl Evaluator {
         let expansion = match expansion {
             Expansion::Keys(_) => {
                 let now = self.expand_again(&resource.module, repetition, expansion);
-                if !matches!(now, Expansion::Keys(_)) {
+                if now.is_settled() {
                     self.objects.set_expansion(resource, now.clone());
                 }
                 now
@@ -178,7 +178,7 @@ impl Evaluator {
         let expansion = match expansion {
             Expansion::Keys(_) => {
                 let now = self.expand_again(parent, &call.repetition, &expansion);
-                if !matches!(now, Expansion::Keys(_)) {
+                if now.is_settled() {
                     self.objects.set_call(parent, &call.name, now.clone());
                 }
                 now

@@ -35,6 +35,15 @@ impl Expansion {
         }
     }
 
+    /// Whether everything that it says is known, `each.value` included, so that it may be kept.
+    pub(crate) fn is_settled(&self) -> bool {
+        match self {
+            Self::Single | Self::Count(_) => true,
+            Self::ForEach(map) => map.values().all(Value::is_wholly_known),
+            Self::Keys(_) | Self::Unknown => false,
+        }
+    }
+
     /// Whether there is an instance of this key.
     pub fn has(&self, key: &InstanceKey) -> bool {
         match (self, key) {

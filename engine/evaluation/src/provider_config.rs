@@ -15,7 +15,7 @@ impl Evaluator {
         module.provider_block(&config.provider, config.alias.as_ref())
     }
 
-    /// The value that a provider is configured with, without marks; empty for a default
+    /// The value that a provider is configured with, marks included; empty for a default
     /// configuration that has no block.
     pub async fn provider_config(
         &self,
@@ -49,7 +49,7 @@ impl Evaluator {
                 value
             })
             .await;
-        let value = (!said.has_errors()).then(|| value.unmark_deep().0);
+        let value = (!said.has_errors()).then_some(value);
         (value, said)
     }
 }

@@ -162,7 +162,7 @@ async fn run(
         configuration: &configuration,
         providers: &providers,
         files,
-        plan_time: None,
+        plan_time: plan_time(&plan.timestamp),
         applying: true,
         validating: false,
     };
@@ -270,6 +270,11 @@ fn configuration(
     }
 }
 
+/// When the plan was made, for `plantimestamp`.
+fn plan_time(timestamp: &str) -> Option<std::time::SystemTime> {
+    formwork_state::parse_timestamp(timestamp)
+}
+
 /// The root variables of the plan; ephemeral ones are given again.
 fn variables(
     session: &Session,
@@ -303,7 +308,14 @@ fn variables(
             }
         }
     }
-    let _ = said;
+    // What does not suit an ephemeral variable is told; the others are the plan's.
+    let ephemeral = |d: &Diagnostic| {
+        plan.variables.iter().any(|(name, planned)| {
+            matches!(planned, PlannedVariable::Ephemeral)
+                && d.address.as_deref() == Some(&*format!("var.{name}"))
+        })
+    };
+    missing.extend(said.into_iter().filter(|d| d.is_error() && ephemeral(d)));
     if missing.has_errors() {
         Err(missing)
     } else {

@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::settle::settle;
 use crate::state::{Held, hash_text, hold};
 use crate::told::told_once;
-use formwork_addresses::AbsResourceInstance;
+use formwork_addresses::{AbsResource, AbsResourceInstance, DeposedKey};
 use formwork_configuration::Moves;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_evaluation::Objects;
@@ -18,7 +18,7 @@ use formwork_planner::{
     PlanInput, RefreshOptions, configure_from_state, objects_of_state, refresh,
 };
 use formwork_provider::Providers;
-use formwork_state::{Snapshot, State, v4};
+use formwork_state::{ResourceInstanceObject, Snapshot, State, v4};
 use formwork_values::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -305,8 +305,58 @@ fn moved(
             new.set_deposed(&to, key, &provider, object.clone());
         }
     }
+    rename_dependencies(&mut new, &results.moved);
     let moved_from = results.moved.into_iter().collect();
     (new, moved_from, said)
+}
+
+/// What objects were made from is known by block; a block all of whose objects have moved has a new
+/// name.
+fn rename_dependencies(
+    state: &mut State,
+    moved: &BTreeMap<AbsResourceInstance, AbsResourceInstance>,
+) {
+    let block = |a: &AbsResourceInstance| a.resource.in_module(&a.module_path().unkeyed_instance());
+    let there: BTreeSet<AbsResource> = state.instances().map(|(a, _)| block(&a)).collect();
+    let renamed: BTreeMap<AbsResource, AbsResource> = moved
+        .iter()
+        .map(|(to, from)| (block(from), block(to)))
+        .filter(|(from, to)| from != to && !there.contains(from))
+        .collect();
+    if renamed.is_empty() {
+        return;
+    }
+    let all: Vec<(
+        AbsResourceInstance,
+        Option<DeposedKey>,
+        Arc<ResourceInstanceObject>,
+    )> = state
+        .instances()
+        .flat_map(|(a, i)| {
+            let current = i.current.iter().map(|o| (None, o));
+            let deposed = i.deposed.iter().map(|(k, o)| (Some(k.clone()), o));
+            current
+                .chain(deposed)
+                .map(move |(k, o)| (a.clone(), k, o.clone()))
+                .collect::<Vec<_>>()
+        })
+        .filter(|(_, _, o)| o.dependencies.iter().any(|d| renamed.contains_key(d)))
+        .collect();
+    for (address, key, object) in all {
+        let Some(provider) = state.provider(&address).cloned() else {
+            continue;
+        };
+        let mut object = (*object).clone();
+        object.dependencies = object
+            .dependencies
+            .iter()
+            .map(|d| renamed.get(d).unwrap_or(d).clone())
+            .collect();
+        match key {
+            None => state.set_object(&address, &provider, object),
+            Some(k) => state.set_deposed(&address, &k, &provider, object),
+        }
+    }
 }
 
 /// The state where apply begins, as bytes.

@@ -234,7 +234,7 @@ impl<'a> Walk<'a> {
             self.keep(self.reading(shared, address, reason, after));
             return (Read::Later, said);
         }
-        let mut hook = crate::refresh::hook(address, &plain);
+        let mut hook = crate::refresh::hook(address, &config);
         hook.action = Action::Read;
         self.input.events.emit(Event::ApplyStarted(hook.clone()));
         let begin = Instant::now();

@@ -25,21 +25,34 @@ pub async fn configure_provider(
     };
     let schema = schemas.provider_config();
     let (value, mut diagnostics) = evaluator.provider_config(config, &schema.block).await;
-    let Some(plain) = value else {
+    let Some(value) = value else {
         return (false, diagnostics);
     };
+    let plain = value.clone().unmark_deep().0;
     let range = evaluator.provider_block(config).map(|b| b.range);
     if let Some(provider) = providers.unconfigured(&config.provider) {
         let reported = provider.validate_provider_config(&plain).await;
         let failed = reported.iter().any(Reported::is_error);
-        place(reported, config, range, &mut diagnostics);
+        place(
+            Reported::hiding(reported, &[&value]),
+            config,
+            range,
+            &mut diagnostics,
+        );
         if failed {
             return (false, diagnostics);
         }
     }
     let known = plain.is_wholly_known();
     match providers.configure(config, plain).await {
-        Ok(reported) => place(reported, config, range, &mut diagnostics),
+        Ok(reported) => {
+            place(
+                Reported::hiding(reported, &[&value]),
+                config,
+                range,
+                &mut diagnostics,
+            );
+        }
         Err(d) => diagnostics.append(d),
     }
     (known, diagnostics)
@@ -124,7 +137,11 @@ fn expansion_of(keys: &BTreeSet<InstanceKey>) -> Expansion {
     match keys.iter().next_back() {
         None => Expansion::Unknown,
         Some(InstanceKey::None) => Expansion::Single,
-        Some(InstanceKey::Int(_)) => Expansion::Count(count.max().map_or(0, |n| n + 1)),
+        Some(InstanceKey::Int(_)) => match count.max().map_or(0, |n| n.saturating_add(1)) {
+            // Keys far apart come from a file that nobody's count has made.
+            n if n > 10_000_000 => Expansion::Unknown,
+            n => Expansion::Count(n),
+        },
         Some(InstanceKey::Text(_)) => Expansion::ForEach(Arc::new(
             keys.iter()
                 .filter_map(|k| {

@@ -206,10 +206,10 @@ impl Validation<'_> {
             return;
         }
         if let Some(provider) = self.providers.unconfigured(&config.provider) {
-            for r in provider
-                .validate_provider_config(&value.unmark_deep().0)
-                .await
-            {
+            let reported = provider
+                .validate_provider_config(&value.clone().unmark_deep().0)
+                .await;
+            for r in Reported::hiding(reported, &[&value]) {
                 self.said.push(r.diagnostic.at_opt(Some(block.range)));
             }
         }
@@ -288,8 +288,7 @@ impl Validation<'_> {
                 .await;
             self.said.append(said);
             if self.said.error_count() == before {
-                self.ask_provider(block, &config, &value.unmark_deep().0)
-                    .await;
+                self.ask_provider(block, &config, &value).await;
             }
         } else {
             self.references_only(block, &scope);
@@ -317,7 +316,7 @@ impl Validation<'_> {
         };
         let request = ValidateRequest {
             kind: block.address.kind.to_string(),
-            config: value.clone(),
+            config: value.clone().unmark_deep().0,
         };
         let reported: Vec<Reported> = match block.address.mode {
             ResourceMode::Managed => provider.validate_resource_config(request).await,
@@ -328,8 +327,11 @@ impl Validation<'_> {
             .address
             .in_module(&formwork_addresses::ModuleInstance::root())
             .instance(InstanceKey::None);
-        self.said
-            .append(crate::managed::placed_in(reported, block, &address));
+        self.said.append(crate::managed::placed_in(
+            Reported::hiding(reported, &[value]),
+            block,
+            &address,
+        ));
     }
 
     /// The body of a block whose type is not known: what it refers to must be there all the same.

@@ -31,7 +31,7 @@ mod stores;
 mod tree;
 pub mod v4;
 
-pub use lock::{LockError, LockInfo, Sleeper, lock_within, timestamp};
+pub use lock::{LockError, LockInfo, Sleeper, lock_within, parse_timestamp, timestamp};
 pub use object::{Attributes, ObjectStatus, ResourceInstanceObject};
 pub use raw::{InvalidJson, RawJson};
 pub use resource::{InstanceState, OtherKeys, OutputState, ResourceState};

@@ -198,6 +198,34 @@ pub fn timestamp(time: SystemTime) -> String {
     )
 }
 
+/// The time that [`timestamp`] wrote; `None` if the text is none of its.
+pub fn parse_timestamp(text: &str) -> Option<SystemTime> {
+    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u64>().ok();
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
+    let micros = number(20..26)?;
+    if text.len() != 27
+        || !text.ends_with('Z')
+        || !(1..=12).contains(&month)
+        || !(1..=31).contains(&day)
+    {
+        return None;
+    }
+    // the reverse of what `timestamp` does: days from 1 March of year 0
+    let shifted_year = if month > 2 {
+        year
+    } else {
+        year.checked_sub(1)?
+    };
+    let (era, year_of_era) = (shifted_year / 400, shifted_year % 400);
+    let shifted_month = (month + 9) % 12;
+    let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = (era * 146_097 + day_of_era).checked_sub(719_468)?;
+    let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second;
+    Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_micros(micros))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,6 +240,7 @@ mod tests {
         ] {
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
             assert_eq!(timestamp(time), text);
+            assert_eq!(parse_timestamp(text), Some(time));
         }
     }
 

@@ -146,3 +146,22 @@ async fn plan_apply_change_destroy() {
         "{state}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn apply_knows_when_the_plan_was_made_and_what_moved() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let write = |text: &str| std::fs::write(path.join("main.tf"), text).expect("written");
+    write(
+        "resource \"terraform_data\" \"z\" { input = plantimestamp() }\nresource \"terraform_data\" \"b\" { input = terraform_data.z.id }\n",
+    );
+    apply(path, &[], PlanMode::Normal).await;
+    let state = std::fs::read_to_string(path.join("terraform.tfstate")).expect("a state");
+    assert!(state.contains("\"2026-09-"), "{state}");
+    // What was made from the moved object is destroyed before it all the same: the plan is verified.
+    write(
+        "moved {\n  from = terraform_data.z\n  to   = terraform_data.a\n}\nresource \"terraform_data\" \"a\" {}\n",
+    );
+    let gone = apply(path, &[], PlanMode::Destroy).await;
+    assert_eq!(gone, ["delete terraform_data.a", "delete terraform_data.b"]);
+}
