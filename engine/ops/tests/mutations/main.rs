@@ -369,6 +369,11 @@ const MENDED: &[(&str, &str, &str)] = &[
         "main.tf:1:9 Extraneous label for removed\n",
     ),
     (
+        "what a provider says of a sensitive value does not show it",
+        "data \"terraform_remote_state\" \"r\" {\n  backend = sensitive(\"s3cr3t\")\n}\n",
+        "main.tf:1:1 Invalid backend configuration\n",
+    ),
+    (
         "one mistake in all instances",
         "resource \"terraform_data\" \"a\" {\n  count = 3\n  input = 1 + \"x\"\n}\n",
         "main.tf:3:15 Invalid operand\n",
