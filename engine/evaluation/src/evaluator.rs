@@ -81,6 +81,7 @@ pub struct Evaluator {
     setting: Setting,
     root_variables: BTreeMap<Arc<str>, Value>,
     memos: RwLock<HashMap<Key, Arc<Memo>>>,
+    whole_calls: RwLock<HashMap<(ModuleInstance, Arc<str>), Value>>,
 }
 
 impl Evaluator {
@@ -102,6 +103,7 @@ impl Evaluator {
             setting,
             root_variables,
             memos: RwLock::default(),
+            whole_calls: RwLock::default(),
         }
     }
 
@@ -320,6 +322,27 @@ impl Evaluator {
         // Another task may have been quicker; then its memo is the one whose diagnostics count.
         let mut memos = self.memos.write().unwrap_or_else(PoisonError::into_inner);
         Some(memos.entry(key).or_insert(memo).clone())
+    }
+
+    /// All instances of a call as one value, if that is remembered.
+    pub(crate) fn whole_call(&self, module: &ModuleInstance, name: &Arc<str>) -> Option<Value> {
+        let all = self
+            .whole_calls
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.get(&(module.clone(), name.clone())).cloned()
+    }
+
+    /// Remembers it, unless it is to become another one. While planning, what is referred to has its
+    /// final value, unknown parts included; while applying, unknown parts become known.
+    pub(crate) fn keep_whole_call(&self, module: &ModuleInstance, name: &Arc<str>, whole: &Value) {
+        if whole.is_wholly_known() {
+            let mut all = self
+                .whole_calls
+                .write()
+                .unwrap_or_else(PoisonError::into_inner);
+            all.insert((module.clone(), name.clone()), whole.clone());
+        }
     }
 
     /// Makes sure that a variable, local or output is remembered, fetching what it must wait for.

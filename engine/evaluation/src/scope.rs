@@ -197,7 +197,21 @@ impl<'e> ModuleScope<'e> {
         Some(known.unwrap_or(Expansion::Unknown))
     }
 
+    /// All instances of a call as one value. Made once, however many refer to it, unless something in
+    /// it is still to become known.
     fn whole_call(&self, name: &Arc<str>, expansion: &Expansion) -> Value {
+        if let Some(whole) = self.evaluator.whole_call(self.instance, name) {
+            return whole;
+        }
+        let waited = self.pending.borrow().len();
+        let whole = self.make_whole_call(name, expansion);
+        if self.pending.borrow().len() == waited {
+            self.evaluator.keep_whole_call(self.instance, name, &whole);
+        }
+        whole
+    }
+
+    fn make_whole_call(&self, name: &Arc<str>, expansion: &Expansion) -> Value {
         match expansion {
             Expansion::Single => self.outputs(name, InstanceKey::None),
             Expansion::Count(_) => Value::tuple(
