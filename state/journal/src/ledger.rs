@@ -173,11 +173,15 @@ impl Ledger {
         if let Some(key) = &begun.deposes {
             // a pending operation that was carried over finds its object deposed already
             let there = self.state.deposed(&begun.address, key).is_some();
-            if !there && !self.state.depose(&begun.address, key) && !self.lenient {
-                return illegal(format!(
-                    "{} has no object that could be deposed as {key}",
-                    begun.address
-                ));
+            if !there {
+                if self.state.depose(&begun.address, key) {
+                    self.maker_moves(&begun.address, None, Some(key));
+                } else if !self.lenient {
+                    return illegal(format!(
+                        "{} has no object that could be deposed as {key}",
+                        begun.address
+                    ));
+                }
             }
         }
         if begun.action == OperationAction::Provision {
@@ -192,7 +196,7 @@ impl Ledger {
                 notes: Vec::new(),
             },
         );
-        self.next = OperationId(begun.id.0 + 1);
+        self.next = OperationId(begun.id.0.saturating_add(1));
         Ok(())
     }
 
@@ -217,12 +221,6 @@ impl Ledger {
         }
         if self.lenient {
             let place = (address.clone(), begun.deposed.clone());
-            if let Some(key) = &begun.deposes
-                && let Some(maker) = self.makers.remove(&(address.clone(), None))
-            {
-                self.makers
-                    .insert((address.clone(), Some(key.clone())), maker);
-            }
             match object {
                 Some(_) => self.makers.insert(place, begun.clone()),
                 None => self.makers.remove(&place),
@@ -231,8 +229,37 @@ impl Ledger {
     }
 
     fn not_done(&mut self, begun: &Begun) {
-        if let Some(key) = &begun.deposes {
-            self.state.undepose(&begun.address, key);
+        if let Some(key) = &begun.deposes
+            && self.state.undepose(&begun.address, key)
+        {
+            self.maker_moves(&begun.address, Some(key), None);
+        }
+        // What was there before the operation, and of which the state knows nothing, is there still.
+        if let Some(found) = &begun.found
+            && begun.action != OperationAction::Create
+        {
+            let (address, provider) = (&begun.address, &begun.provider);
+            match &begun.deposed {
+                None if self.state.object(address).is_none() => {
+                    self.state.set_object(address, provider, found.clone());
+                }
+                Some(key) if self.state.deposed(address, key).is_none() => {
+                    self.state
+                        .set_deposed(address, key, provider, found.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn maker_moves(
+        &mut self,
+        address: &AbsResourceInstance,
+        from: Option<&DeposedKey>,
+        to: Option<&DeposedKey>,
+    ) {
+        if let Some(maker) = self.makers.remove(&(address.clone(), from.cloned())) {
+            self.makers.insert((address.clone(), to.cloned()), maker);
         }
     }
 

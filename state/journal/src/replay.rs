@@ -1,13 +1,14 @@
 //! From a snapshot and a journal to the state, and to what is pending.
 
 use crate::codec::{Head, Journal, SnapshotHash};
-use crate::entry::{Begun, OperationId};
-use crate::ledger::Ledger;
+use crate::entry::{Begun, OperationAction, OperationId};
+use crate::ledger::{Ledger, Place};
 use crate::pending::PendingOperation;
+use formwork_addresses::{DeposedKey, ResourceMode};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_state::{ResourceInstanceObject, Snapshot, State};
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How a journal stands to the snapshot beside it.
@@ -31,6 +32,9 @@ pub struct Replay {
     pub pending: Vec<PendingOperation>,
     /// The id of the next operation.
     pub next: OperationId,
+    /// The lineage that the journal names. The first snapshot must get it if there is none yet, or the
+    /// journal would be another state's.
+    pub lineage: Option<String>,
 }
 
 /// Puts snapshot and journal together. `snapshot` comes with the hash of its bytes.
@@ -49,6 +53,7 @@ pub fn replay(
             state,
             pending: Vec::new(),
             next: OperationId(1),
+            lineage: None,
         });
     };
     let relation = relation(&journal.head, snapshot)
@@ -73,17 +78,20 @@ pub fn replay(
         })?;
     }
     let next = ledger.next_id().max(journal.head.next);
+    let lineage = Some(journal.head.lineage.clone());
     Ok(match relation {
         Relation::Extends => Replay {
             relation: Some(relation),
             pending: ledger.pending().cloned().collect(),
             next,
+            lineage,
             state: ledger.into_state(),
         },
         Relation::Stale => Replay {
             relation: Some(relation),
             pending: lacking(&ledger, &state),
             next,
+            lineage,
             state,
         },
     })
@@ -151,36 +159,48 @@ fn refusal(journal: &Journal, reason: &str) -> Diagnostic {
     .hint(KEEP)
 }
 
-/// What the journal of another version left behind and this one lacks.
+/// What the journal of another version left behind and this one lacks, such that a journal of this one
+/// can carry it on: one operation per object, and none deposes what is not there.
 fn lacking(ledger: &Ledger, state: &State) -> Vec<PendingOperation> {
     let mut pending: BTreeMap<OperationId, PendingOperation> = BTreeMap::new();
+    let mut places: BTreeSet<Place> = BTreeSet::new();
     for operation in ledger.pending() {
         // a creation may have made an object that nobody knows; anything else is seen by a refresh
         // of the object, if the state still has it
-        let known = operation
-            .begun
-            .prior
-            .as_ref()
-            .is_some_and(|prior| holds(state, &operation.begun, prior));
-        if !known {
-            pending.insert(operation.begun.id, operation.clone());
+        let begun = &operation.begun;
+        let before = begun.prior.as_ref().or(begun.found.as_ref());
+        if before.is_some_and(|object| holds(state, begun, object)) {
+            continue;
         }
+        let place = (begun.address.clone(), begun.deposed.clone());
+        let mut operation = operation.clone();
+        if begun.action != OperationAction::Create
+            && ledger.makers.contains_key(&place)
+            && let Some(object) = object_at(ledger.state(), &place)
+        {
+            // if nothing comes of the operation, the object that it was on is there still
+            let mut begun = (**begun).clone();
+            begun.found = Some(object.clone());
+            operation.begun = Arc::new(begun);
+        }
+        places.insert(place);
+        pending.insert(operation.begun.id, operation);
     }
-    for ((address, deposed), maker) in &ledger.makers {
-        let object = match deposed {
-            None => ledger.state().object(address),
-            Some(key) => ledger.state().deposed(address, key),
-        };
-        if let Some(object) = object
-            && !maker
-                .address
-                .resource
-                .mode
-                .eq(&formwork_addresses::ResourceMode::Data)
+    for (place, maker) in &ledger.makers {
+        if maker.address.resource.mode == ResourceMode::Data || places.contains(place) {
+            continue;
+        }
+        if let Some(object) = object_at(ledger.state(), place)
             && !holds(state, maker, object)
         {
             let mut begun = (**maker).clone();
             begun.found = Some(object.clone());
+            if place.1.is_some() {
+                // it was made as the current one, and has been deposed since
+                begun.deposed.clone_from(&place.1);
+                begun.deposes = None;
+            }
+            places.insert(place.clone());
             pending.insert(
                 begun.id,
                 PendingOperation {
@@ -190,7 +210,42 @@ fn lacking(ledger: &Ledger, state: &State) -> Vec<PendingOperation> {
             );
         }
     }
-    pending.into_values().collect()
+    let mut pending: Vec<PendingOperation> = pending.into_values().collect();
+    for operation in &mut pending {
+        let address = &operation.begun.address;
+        let Some(key) = &operation.begun.deposes else {
+            continue;
+        };
+        let deposed = state.deposed(address, key).is_some();
+        let deposes = match (deposed, state.object(address)) {
+            (true, _) => continue,
+            (false, None) => None,
+            (false, Some(_)) if places.contains(&(address.clone(), Some(key.clone()))) => {
+                // another object comes to be deposed by this key
+                (0..=u32::MAX)
+                    .map(|n| DeposedKey::from_bytes(n.to_be_bytes()))
+                    .find(|k| {
+                        state.deposed(address, k).is_none()
+                            && !places.contains(&(address.clone(), Some(k.clone())))
+                    })
+            }
+            (false, Some(_)) => continue,
+        };
+        let mut begun = (*operation.begun).clone();
+        begun.deposes = deposes;
+        operation.begun = Arc::new(begun);
+    }
+    pending
+}
+
+fn object_at<'s>(
+    state: &'s State,
+    (address, deposed): &Place,
+) -> Option<&'s Arc<ResourceInstanceObject>> {
+    match deposed {
+        None => state.object(address),
+        Some(key) => state.deposed(address, key),
+    }
 }
 
 /// Whether the state has this very object at the operation's address, whatever its attributes are by

@@ -343,6 +343,92 @@ fn a_journal_of_an_older_state_is_not_replayed_and_loses_nothing() {
         "",
     );
     check_stale("", "=1 data.a.b, s1 new", "", "");
+    // what would have been deposed is gone
+    check_stale("a.b=old", "+1 a.b^0badcafe, n1", "", "create of a.b");
+    check_stale(
+        "a.b=old",
+        "+1 a.b^0badcafe, s1 new",
+        "",
+        "create of a.b found",
+    );
+    // one operation on an object, and every object is told of
+    check_stale("", "+1 a.b, s1 new, ~2 a.b, n2", "", "update of a.b found");
+    check_stale("", "+1 a.b, s1 new, -2 a.b, n2", "", "delete of a.b found");
+    for now in ["", "a.b=other"] {
+        let both = "create of a.b (deposed 0badcafe) found, create of a.b";
+        check_stale("", "+1 a.b, s1 new, +2 a.b^0badcafe, n2", now, both);
+        check_stale(
+            "",
+            "+1 a.b, s1 new, +2 a.b^0badcafe, s2 newer",
+            now,
+            &format!("{both} found"),
+        );
+    }
+    check_stale(
+        "",
+        "+1 a.b, s1 new, +2 a.b^0badcafe, s2 newer, -3 a.b@0badcafe, n3",
+        "",
+        "create of a.b found, delete of a.b (deposed 0badcafe) found",
+    );
+}
+
+/// The state is `now`, the journal extends an older one; the operations that it left are settled one
+/// after another by `words`.
+fn check_settled(text: &str, now: &str, words: &str, after: &str) {
+    let old = snapshot(State::new(), 3).1;
+    let encoded = encode(&head(3, Some(&old)), &entries(text));
+    let journal = decode(&encoded, "x.journal").expect(text).expect("a head");
+    let (snapshot, bytes) = snapshot(state(now), 4);
+    let hash = SnapshotHash::of(&bytes);
+    let replayed = replay(Some((&snapshot, hash)), Some(&journal)).expect(text);
+    let head = Head {
+        next: replayed.next,
+        ..head(4, Some(&bytes))
+    };
+    let begun = Recorder::begin(&head, snapshot.state, &replayed.pending);
+    let mut recorder = begun.expect(text).0;
+    for word in entries(words) {
+        recorder.record(&word).expect(words);
+    }
+    assert_eq!(show(recorder.ledger().state()), after, "{text}; {words}");
+}
+
+#[test]
+fn what_is_settled_on_a_newer_state_keeps_every_object() {
+    check_settled("+1 a.b, s1 new, ~2 a.b, n2", "", "u2", "a.b=new");
+    check_settled("+1 a.b, s1 new, ~2 a.b, n2", "", "d2 new", "a.b=new");
+    check_settled("+1 a.b, s1 new, -2 a.b, n2", "", "u2", "a.b=new");
+    check_settled("+1 a.b, s1 new, -2 a.b, n2", "", "d2", "");
+    check_settled("+1 a.b, s1 new", "", "u1", "");
+    let two = "+1 a.b, s1 new, +2 a.b^0badcafe, n2";
+    check_settled(two, "", "d1 new, u2", "a.b@0badcafe=new");
+    check_settled(two, "", "d1 new, d2 newer", "a.b=newer, a.b@0badcafe=new");
+    check_settled(
+        two,
+        "a.b=other",
+        "d1 new, d2 newer",
+        "a.b=newer, a.b@00000000=other, a.b@0badcafe=new",
+    );
+    check_settled(
+        two,
+        "a.b=other",
+        "d1 new, u2",
+        "a.b=other, a.b@0badcafe=new",
+    );
+}
+
+#[test]
+fn numbers_at_their_end_do_not_break() {
+    let mut ledger = Ledger::new(State::new(), OperationId(u64::MAX));
+    let begun = format!("+{} a.b", u64::MAX);
+    ledger.record(&entry(&begun)).expect("legal");
+    assert_eq!(ledger.next_id(), OperationId(u64::MAX));
+    let last = Snapshot {
+        serial: u64::MAX,
+        ..snapshot(State::new(), 1).0
+    };
+    let after = last.successor(state("a.b=x"), last.other.clone(), "1.12.2");
+    assert_eq!(after.expect("changed").serial, u64::MAX);
 }
 
 #[test]
@@ -381,6 +467,7 @@ fn a_journal_of_another_state_is_refused() {
     let replayed = replay(None, Some(&journal)).expect("usable");
     assert_eq!(show(&replayed.state), "a.b=new");
     assert_eq!(replayed.next, OperationId(2));
+    assert_eq!(replayed.lineage.as_deref(), Some("lineage"));
 }
 
 #[test]

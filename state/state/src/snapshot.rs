@@ -57,7 +57,7 @@ impl Snapshot {
     pub fn successor(&self, state: State, other: OtherKeys, version: &str) -> Option<Self> {
         (state != self.state || other != self.other).then(|| Self {
             lineage: self.lineage.clone(),
-            serial: self.serial + 1,
+            serial: self.serial.saturating_add(1),
             terraform_version: version.to_owned(),
             state,
             other,
