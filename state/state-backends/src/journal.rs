@@ -36,6 +36,7 @@ pub(crate) fn start(path: PathBuf, process: u32) -> io::Result<(Sender<Job>, Joi
                 path,
                 process,
                 locked: None,
+                kept: false,
                 broken: None,
             };
             writer.run(&receiver);
@@ -48,6 +49,8 @@ struct Writer {
     path: PathBuf,
     process: u32,
     locked: Option<Locked>,
+    /// Whether exclusive use was asked for by name: then it lasts until it is given up.
+    kept: bool,
     /// Why an append failed: what follows would not stand on firm ground.
     broken: Option<Diagnostics>,
 }
@@ -82,7 +85,9 @@ impl Writer {
                     let _ = answer.send(self.read());
                 }
                 Job::Lock(answer) => {
-                    let _ = answer.send(self.lock());
+                    let locked = self.lock();
+                    self.kept |= locked.is_ok();
+                    let _ = answer.send(locked);
                 }
                 Job::Replace(bytes, answer) => {
                     let _ = answer.send(self.replace(&bytes));
@@ -155,7 +160,7 @@ impl Writer {
 
     fn replace(&mut self, bytes: &[u8]) -> Result<(), Diagnostics> {
         self.locked()?;
-        if bytes.is_empty() {
+        if bytes.is_empty() && !self.kept {
             remove(&self.path).map_err(|e| self.told("Removing", &e))?;
             self.locked = None;
             return Ok(());
@@ -170,13 +175,13 @@ impl Writer {
     }
 
     fn unlock(&mut self) {
-        if let Some(locked) = self.locked.take() {
-            let empty = locked.file.metadata().is_ok_and(|m| m.len() == 0);
-            if locked.created && empty {
-                // made only to be locked
-                let _ = fs::remove_file(&self.path);
-            }
+        if let Some(locked) = self.locked.take()
+            && locked.file.metadata().is_ok_and(|m| m.len() == 0)
+        {
+            // it is there only to be locked
+            let _ = fs::remove_file(&self.path);
         }
+        self.kept = false;
         self.broken = None;
     }
 }

@@ -290,6 +290,21 @@ fn journals_are_appended_in_order_and_kept_to_one_process() {
     block_on(two.lock_journal()).expect("free");
     block_on(two.unlock_journal());
     assert!(names(&dir).is_empty(), "made only to be locked");
+
+    // who has asked for it keeps it, even while there is nothing in it
+    block_on(one.lock_journal()).expect("free");
+    block_on(one.replace_journal(b"head\n".to_vec())).expect("written");
+    block_on(one.replace_journal(Vec::new())).expect("emptied");
+    assert!(block_on(two.replace_journal(b"x\n".to_vec())).is_err());
+    assert!(block_on(two.lock_journal()).is_err());
+    assert_eq!(block_on(two.read_journal()).expect("readable"), b"");
+    block_on(one.unlock_journal());
+    assert!(names(&dir).is_empty(), "gone with the lock");
+    // what a crash left empty goes too
+    fs::write(one.journal_path(), b"").expect("written");
+    block_on(two.lock_journal()).expect("free");
+    block_on(two.unlock_journal());
+    assert!(names(&dir).is_empty());
 }
 
 #[test]

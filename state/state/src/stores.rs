@@ -68,7 +68,8 @@ pub trait JournalStore: Send + Sync {
     async fn read_journal(&self) -> Result<Vec<u8>, Diagnostics>;
 
     /// Makes this process the only one that may write the journal, even where the state itself is not
-    /// locked. Writing does so too; this says so beforehand.
+    /// locked, until [`JournalStore::unlock_journal`]. Writing does so too, but only until the journal
+    /// is emptied.
     ///
     /// # Errors
     /// That somebody else holds it, or why it could not be tried.
@@ -83,7 +84,8 @@ pub trait JournalStore: Send + Sync {
     /// later append succeeds.
     fn append_journal(&self, bytes: Vec<u8>) -> Durable;
 
-    /// Replaces all of it at once; nothing is left of it, not even its name, if `bytes` is empty.
+    /// Replaces all of it at once. If `bytes` is empty nothing is left of it, not even its name, once
+    /// exclusive use ends.
     ///
     /// # Errors
     /// Why it could not be written; the old one is then still there.
