@@ -140,6 +140,7 @@ async fn run(
     if let Some(d) = stale(plan, held) {
         return Err(d.into());
     }
+    held.own_journal(session).await?;
     let configuration = Arc::new(configuration(session, plan, &mut outcome.sources)?);
     let wanted: BTreeSet<ProviderAddr> = configuration
         .required_providers()

@@ -28,6 +28,10 @@ pub(crate) async fn settle(
     if held.view.pending.is_empty() && !held.view.folded {
         return said;
     }
+    if let Err(d) = held.own_journal(session).await {
+        said.append(d);
+        return said;
+    }
     let pending = std::mem::take(&mut held.view.pending);
     let lineage = held.lineage(session);
     if let Err(d) = write_folded(session, held, &lineage).await {
@@ -111,7 +115,8 @@ async fn settle_one(
 ) -> Result<(Resolution, String, Diagnostics), Diagnostics> {
     let begun = &operation.begun;
     let address = &begun.address;
-    if operation.notes.is_empty() && begun.found.is_none() {
+    let made_and_lost = begun.found.is_some() && begun.action == OperationAction::Create;
+    if operation.notes.is_empty() && !made_and_lost {
         // Without a note no request was sent.
         return Ok((
             Resolution::NotDone,
@@ -131,17 +136,18 @@ async fn settle_one(
     };
     let ty = schema.ty();
     let null = Value::null(ty.clone());
-    let prior = match &begun.prior {
+    let known = match &begun.prior {
         None => null.clone(),
         Some(object) => {
-            decode_managed(providers, &begun.provider, address, object)
-                .await?
-                .0
-                .value
-                .unmark_deep()
-                .0
+            let decoded = decode_managed(providers, &begun.provider, address, object).await?;
+            marked(
+                &schema.block,
+                &decoded.0.value.unmark_deep().0,
+                &marks(begun),
+            )
         }
     };
+    let prior = known.clone().unmark_deep().0;
     let planned = match &begun.planned {
         None => null.clone(),
         Some(bytes) => from_msgpack(bytes, &ty).map_err(|_| {
@@ -151,6 +157,9 @@ async fn settle_one(
             ))
         })?,
     };
+    // Services quote what they were sent.
+    let secret = [known, marked(&schema.block, &planned, &marks(begun))];
+    let hiding = |reported| Reported::hiding(reported, &[&secret[0], &secret[1]]);
     let request = provider::PendingOperation {
         kind: address.resource.kind.to_string(),
         prior,
@@ -174,7 +183,7 @@ async fn settle_one(
                 private,
                 reported,
             } => {
-                let problems = Reported::placed(reported, address, None);
+                let problems = Reported::placed(hiding(reported), address, None);
                 let tainted = problems.has_errors() && begun.action == OperationAction::Create;
                 // What went wrong in a former run is told, but it is no mistake of this one.
                 let problems = problems
@@ -213,9 +222,18 @@ async fn settle_one(
                 session.sleeper.sleep(pause).await;
                 waited += pause;
             }
-            Settlement::Unknown { reason } => return Err(open_operation(operation, &reason).into()),
+            Settlement::Unknown { reason } => {
+                let said = hiding(vec![Reported::whole(open_operation(operation, &reason))]);
+                return Err(said.into_iter().map(|r| r.diagnostic).collect());
+            }
         }
     }
+}
+
+/// What of the object is sensitive by where it came from.
+fn marks(begun: &formwork_journal::Begun) -> PathMarks {
+    let paths = begun.sensitive.paths().iter();
+    paths.map(|p| (p.clone(), Marks::SENSITIVE)).collect()
 }
 
 fn stored(
@@ -229,13 +247,7 @@ fn stored(
     if object.is_null() || !object.is_wholly_known() {
         return None;
     }
-    let marks: PathMarks = begun
-        .sensitive
-        .paths()
-        .iter()
-        .map(|p| (p.clone(), Marks::SENSITIVE))
-        .collect();
-    let value = marked(&schema.block, object, &marks);
+    let value = marked(&schema.block, object, &marks(begun));
     let mut made = ResourceInstanceObject::from_value(schema.version, &value, &schema.ty()).ok()?;
     made.private = (!private.is_empty()).then_some(private);
     made.dependencies = begun.dependencies.clone();
@@ -364,6 +376,7 @@ async fn settle_held(
             Resolution::Done(Some(Arc::new(object)))
         }
     };
+    held.own_journal(session).await?;
     let lineage = held.lineage(session);
     let state = held.view.state.clone();
     write(session, held, &lineage, state).await?;
@@ -433,7 +446,8 @@ async fn import(
             private: first.private,
         })
         .await;
-    let problems = Reported::placed(read.reported, address, None);
+    let secret = marked(&schema.block, &read.new, &marks(begun));
+    let problems = Reported::placed(Reported::hiding(read.reported, &[&secret]), address, None);
     if problems.has_errors() {
         return Err(problems);
     }

@@ -5,7 +5,9 @@ use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_journal::{
     Head, OperationId, PendingOperation, Recorder, SnapshotHash, decode, replay,
 };
-use formwork_state::{LockInfo, OtherKeys, Snapshot, State, lock_within, timestamp, v4};
+use formwork_state::{
+    JournalSupport, LockInfo, OtherKeys, Snapshot, State, lock_within, timestamp, v4,
+};
 
 /// The state as it is, the journal folded in.
 #[derive(Clone)]
@@ -22,6 +24,8 @@ pub struct StateView {
     pub next: OperationId,
     /// Whether the journal has changed the state.
     pub folded: bool,
+    /// The lineage that the journal names, if there is one.
+    pub lineage: Option<String>,
 }
 
 /// A state held under its lock.
@@ -29,6 +33,10 @@ pub struct Held {
     pub(crate) view: StateView,
     /// The lock's id, if it was taken.
     lock: Option<String>,
+    /// Hash of the journal's bytes as they were read.
+    journal: SnapshotHash,
+    /// Whether the journal is this run's alone.
+    own_journal: bool,
 }
 
 impl Held {
@@ -37,12 +45,56 @@ impl Held {
         &self.view
     }
 
-    /// The lineage: that of the snapshot, or a new one.
+    /// The lineage: that of the snapshot; without one that which the journal names, since the first
+    /// snapshot must be the one that the journal extends; without either a new one.
     pub(crate) fn lineage(&self, session: &Session) -> String {
-        match &self.view.snapshot {
-            Some(s) if !s.lineage.is_empty() => s.lineage.clone(),
+        let known = match &self.view.snapshot {
+            Some(s) => Some(&s.lineage),
+            None => self.view.lineage.as_ref(),
+        };
+        match known {
+            Some(lineage) if !lineage.is_empty() => lineage.clone(),
             _ => session.environment.uuid(),
         }
+    }
+
+    /// Makes the journal this run's alone, before the first write. The state's lock does not say it:
+    /// either run may have been told to do without (`-lock=false`), and a run that only looks needs
+    /// none.
+    ///
+    /// # Errors
+    /// That another run is writing, or has written since the state was read.
+    pub(crate) async fn own_journal(&mut self, session: &Session) -> Result<(), Diagnostics> {
+        if self.own_journal {
+            return Ok(());
+        }
+        let store = &session.store;
+        if store.journal_support() == JournalSupport::Unsupported {
+            return Ok(());
+        }
+        store
+            .lock_journal()
+            .await
+            .map_err(formwork_state::LockError::into_diagnostics)?;
+        self.own_journal = true;
+        let snapshot = store
+            .read_snapshot()
+            .await?
+            .as_deref()
+            .map(SnapshotHash::of);
+        let journal = SnapshotHash::of(&store.read_journal().await?);
+        if snapshot == self.view.hash && journal == self.journal {
+            return Ok(());
+        }
+        Err(Diagnostic::error(
+            "State changed meanwhile",
+            format!(
+                "Another run has written the state {} since this one read it, which can only be while it is not locked. \
+                 Nothing was done. Run again, without -lock=false where others may run too.",
+                store.describe()
+            ),
+        )
+        .into())
     }
 
     /// Gives the state up.
@@ -60,6 +112,12 @@ impl Held {
 /// # Errors
 /// Why it cannot be read, or that it is another cloud's.
 pub async fn read_state(session: &Session) -> Result<(StateView, Diagnostics), Diagnostics> {
+    let (view, _, said) = read(session).await?;
+    Ok((view, said))
+}
+
+/// The state, and the hash of the journal's bytes.
+async fn read(session: &Session) -> Result<(StateView, SnapshotHash, Diagnostics), Diagnostics> {
     let mut said = Diagnostics::new();
     let store = &session.store;
     let bytes = store.read_snapshot().await?;
@@ -87,6 +145,13 @@ pub async fn read_state(session: &Session) -> Result<(StateView, Diagnostics), D
     } else {
         decode(&journal_bytes, &format!("{name}.journal"))?
     };
+    if let (None, Some(journal)) = (&snapshot, &journal) {
+        same_cloud(
+            journal.head.cloud.as_deref(),
+            session.cloud.as_deref(),
+            &name,
+        )?;
+    }
     let before = snapshot
         .as_ref()
         .map(|s| s.state.clone())
@@ -100,8 +165,9 @@ pub async fn read_state(session: &Session) -> Result<(StateView, Diagnostics), D
         pending: replayed.pending,
         next: replayed.next,
         folded,
+        lineage: replayed.lineage,
     };
-    Ok((view, said))
+    Ok((view, SnapshotHash::of(&journal_bytes), said))
 }
 
 /// Locks the state and reads it.
@@ -135,8 +201,16 @@ pub(crate) async fn hold(
     } else {
         None
     };
-    match read_state(session).await {
-        Ok((view, said)) => Ok((Held { view, lock }, said)),
+    match read(session).await {
+        Ok((view, journal, said)) => {
+            let held = Held {
+                view,
+                lock,
+                journal,
+                own_journal: false,
+            };
+            Ok((held, said))
+        }
         Err(mut d) => {
             if let Some(id) = lock
                 && let Err(more) = session.store.unlock(&id).await

@@ -1,0 +1,627 @@
+//! A run may die at any write of the state or its journal. Whatever it left, the next run gets through,
+//! and then the state holds what exists, no more and no less.
+//!
+//! Every write of a whole run is cut off in turn, before and after it took effect; so is every write of
+//! the run that recovers. Objects are those of `terraform_data`, but they exist in a world of their own
+//! beside the state, in which a provider notes what it does; so an object that the state forgot is seen.
+
+use crate::surroundings::{session, text};
+use formwork_builtin::BuiltinProvider;
+use formwork_configuration::MemoryReader;
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_ops::{PlanOptions, Session, Word};
+use formwork_plan::PlanMode;
+use formwork_provider::{
+    ApplyRequest, ApplyResponse, CallFunctionRequest, ConfigureRequest, FunctionFailure,
+    ImportRequest, ImportedObject, OperationLog, PendingOperation, PlanRequest, PlanResponse,
+    Provider, ProviderFactory, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse,
+    Reported, Settlement, UpgradeRequest, UpgradeResponse, ValidateRequest,
+};
+use formwork_provider_schema::SchemaSource;
+use formwork_state::{
+    Durable, JournalStore, JournalSupport, LockError, LockInfo, SnapshotStore, StateLock,
+};
+use formwork_state_backends::LocalStates;
+use formwork_values::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What outlives a process.
+#[derive(Clone, Default)]
+struct Disk {
+    snapshot: Option<Vec<u8>>,
+    journal: Vec<u8>,
+    /// Whether another process writes the journal.
+    busy: bool,
+    /// What another process leaves once it no longer does: snapshot and journal.
+    meanwhile: Option<(Option<Vec<u8>>, Vec<u8>)>,
+}
+
+/// What exists, by id; and what operations made, by their note.
+#[derive(Clone, Default)]
+struct World {
+    objects: BTreeMap<String, Value>,
+    done: BTreeMap<Vec<u8>, Value>,
+    /// Whether it says what became of an operation.
+    silent: bool,
+}
+
+/// How a process dies.
+#[derive(Clone, Copy, Debug)]
+enum Death {
+    /// Before the write.
+    Before,
+    /// After half of it, where it is no replacement.
+    Within,
+    /// After it.
+    After,
+}
+
+const DEATHS: [Death; 3] = [Death::Before, Death::Within, Death::After];
+
+#[derive(Clone, Default)]
+struct Scene {
+    disk: Arc<Mutex<Disk>>,
+    world: Arc<Mutex<World>>,
+}
+
+fn guard<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Scene {
+    /// As it is now, on its own from here on.
+    fn fork(&self) -> Self {
+        Self {
+            disk: Arc::new(Mutex::new(guard(&self.disk).clone())),
+            world: Arc::new(Mutex::new(guard(&self.world).clone())),
+        }
+    }
+}
+
+/// A disk seen by one process, which dies at its `fatal`th write.
+struct Store {
+    disk: Arc<Mutex<Disk>>,
+    fatal: Option<(usize, Death)>,
+    writes: Mutex<usize>,
+}
+
+impl Store {
+    /// Does a write; a dead process does none. `half` is what stands if it dies within.
+    fn write(
+        &self,
+        whole: impl FnOnce(&mut Disk),
+        half: Option<&dyn Fn(&mut Disk)>,
+    ) -> Result<(), Diagnostics> {
+        let mut writes = guard(&self.writes);
+        let number = *writes;
+        *writes += 1;
+        let mut disk = guard(&self.disk);
+        let dead = Err(Diagnostic::error("Dead", "This process has died.").into());
+        match self.fatal {
+            Some((fatal, _)) if number > fatal => dead,
+            Some((fatal, death)) if number == fatal => {
+                match (death, half) {
+                    (Death::After, _) => whole(&mut disk),
+                    (Death::Within, Some(half)) => half(&mut disk),
+                    _ => {}
+                }
+                dead
+            }
+            _ => {
+                whole(&mut disk);
+                Ok(())
+            }
+        }
+    }
+}
+
+#[async_trait::async_trait]
+impl SnapshotStore for Store {
+    fn describe(&self) -> String {
+        "disk".to_owned()
+    }
+    async fn read_snapshot(&self) -> Result<Option<Vec<u8>>, Diagnostics> {
+        Ok(guard(&self.disk).snapshot.clone())
+    }
+    async fn write_snapshot(&self, bytes: &[u8]) -> Result<(), Diagnostics> {
+        self.write(|disk| disk.snapshot = Some(bytes.to_vec()), None)
+    }
+}
+
+#[async_trait::async_trait]
+impl StateLock for Store {
+    async fn lock(&self, _info: &LockInfo) -> Result<(), LockError> {
+        Ok(())
+    }
+    async fn unlock(&self, _id: &str) -> Result<(), Diagnostics> {
+        Ok(())
+    }
+}
+
+#[async_trait::async_trait]
+impl JournalStore for Store {
+    fn journal_support(&self) -> JournalSupport {
+        JournalSupport::Durable
+    }
+    async fn read_journal(&self) -> Result<Vec<u8>, Diagnostics> {
+        Ok(guard(&self.disk).journal.clone())
+    }
+    async fn lock_journal(&self) -> Result<(), LockError> {
+        let mut disk = guard(&self.disk);
+        if disk.busy {
+            return Err(LockError::Held {
+                what: "disk.journal".to_owned(),
+                holder: None,
+            });
+        }
+        if let Some((snapshot, journal)) = disk.meanwhile.take() {
+            (disk.snapshot, disk.journal) = (snapshot, journal);
+        }
+        Ok(())
+    }
+    fn append_journal(&self, bytes: Vec<u8>) -> Durable {
+        let half = bytes[..bytes.len() / 2].to_vec();
+        let done = self.write(
+            |disk| disk.journal.extend(&bytes),
+            Some(&|disk| disk.journal.extend(&half)),
+        );
+        Box::pin(async { done })
+    }
+    async fn replace_journal(&self, bytes: Vec<u8>) -> Result<(), Diagnostics> {
+        self.write(|disk| disk.journal = bytes, None)
+    }
+    async fn unlock_journal(&self) {}
+}
+
+/// The built-in provider, with a world in which its objects exist.
+struct Worldly {
+    inner: BuiltinProvider,
+    world: Arc<Mutex<World>>,
+}
+
+fn id(object: &Value) -> String {
+    let id = object.attribute("id").and_then(Value::as_shared_str);
+    id.expect("an id").to_string()
+}
+
+/// Tells one note from another; an operation notes once.
+fn token(request: &ApplyRequest, world: &World) -> Vec<u8> {
+    let what = if request.prior.is_null() {
+        "create".to_owned()
+    } else {
+        id(&request.prior)
+    };
+    format!("{what} {}", world.done.len()).into_bytes()
+}
+
+#[async_trait::async_trait]
+impl Provider for Worldly {
+    async fn get_schema(&self) -> Result<Arc<dyn SchemaSource>, Diagnostics> {
+        self.inner.get_schema().await
+    }
+    async fn validate_provider_config(&self, config: &Value) -> Vec<Reported> {
+        self.inner.validate_provider_config(config).await
+    }
+    async fn configure(&self, request: ConfigureRequest) -> Vec<Reported> {
+        self.inner.configure(request).await
+    }
+    async fn validate_resource_config(&self, request: ValidateRequest) -> Vec<Reported> {
+        self.inner.validate_resource_config(request).await
+    }
+    async fn validate_data_config(&self, request: ValidateRequest) -> Vec<Reported> {
+        self.inner.validate_data_config(request).await
+    }
+    async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
+        self.inner.plan_resource_change(request).await
+    }
+    async fn apply_resource_change(
+        &self,
+        request: ApplyRequest,
+        log: &dyn OperationLog,
+    ) -> ApplyResponse {
+        let token = token(&request, &guard(&self.world));
+        if let Err(e) = log.note(token.clone()).await {
+            return ApplyResponse {
+                new: request.prior,
+                private: request.planned_private,
+                legacy_type_system: false,
+                outcome_unknown: false,
+                reported: vec![Reported::whole(Diagnostic::error("No note", e.reason))],
+            };
+        }
+        let response = self.inner.apply_resource_change(request.clone(), log).await;
+        let mut world = guard(&self.world);
+        if response.new.is_null() {
+            world.objects.remove(&id(&request.prior));
+        } else {
+            let new = response.new.clone();
+            world.objects.insert(id(&new), new);
+        }
+        world.done.insert(token, response.new.clone());
+        response
+    }
+    async fn settle_operation(&self, operation: PendingOperation) -> Settlement {
+        let world = guard(&self.world);
+        if world.silent {
+            let reason = format!(
+                "the service says only {:?} and {:?}",
+                operation
+                    .prior
+                    .attribute("input")
+                    .and_then(Value::as_shared_str),
+                operation
+                    .planned
+                    .attribute("input")
+                    .and_then(Value::as_shared_str)
+            );
+            return Settlement::Unknown { reason };
+        }
+        match operation.notes.last().and_then(|n| world.done.get(&**n)) {
+            None => Settlement::NotDone,
+            Some(object) => Settlement::Done {
+                object: object.clone(),
+                private: Arc::from([]),
+                reported: Vec::new(),
+            },
+        }
+    }
+    async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
+        let there = guard(&self.world)
+            .objects
+            .get(&id(&request.current))
+            .cloned();
+        ReadResponse {
+            new: there.unwrap_or_else(|| Value::null(request.current.type_of())),
+            private: request.private,
+            deferred: None,
+            reported: Vec::new(),
+        }
+    }
+    async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
+        self.inner.read_data_source(request).await
+    }
+    async fn upgrade_resource_state(&self, request: UpgradeRequest) -> UpgradeResponse {
+        self.inner.upgrade_resource_state(request).await
+    }
+    async fn import_resource_state(
+        &self,
+        request: ImportRequest,
+    ) -> Result<Vec<ImportedObject>, Vec<Reported>> {
+        let there = guard(&self.world).objects.get(&request.id).cloned();
+        let found = there.map(|state| ImportedObject {
+            kind: request.kind,
+            state,
+            private: Arc::from([]),
+        });
+        Ok(found.into_iter().collect())
+    }
+    async fn call_function(&self, request: CallFunctionRequest) -> Result<Value, FunctionFailure> {
+        self.inner.call_function(request).await
+    }
+}
+
+struct Factory {
+    environment: formwork_environment::Environment,
+    world: Arc<Mutex<World>>,
+}
+
+#[async_trait::async_trait]
+impl ProviderFactory for Factory {
+    async fn launch(
+        &self,
+        _provider: &formwork_addresses::ProviderAddr,
+    ) -> Result<Arc<dyn Provider>, Diagnostics> {
+        let states = Arc::new(LocalStates::new(self.environment.clone()));
+        Ok(Arc::new(Worldly {
+            inner: BuiltinProvider::new(self.environment.clone(), states),
+            world: self.world.clone(),
+        }))
+    }
+}
+
+const SECRET: &str = "correct horse battery";
+
+/// A stage of the configuration: what follows is created, changed in place, replaced in both orders,
+/// and deleted.
+fn configuration(stage: u8) -> String {
+    let late = if stage == 1 { "old" } else { "new" };
+    format!(
+        r#"
+resource "terraform_data" "changed" {{
+  input = sensitive("{SECRET} {stage}")
+}}
+resource "terraform_data" "replaced" {{
+  input            = nonsensitive(terraform_data.changed.id)
+  triggers_replace = {stage}
+}}
+resource "terraform_data" "first" {{
+  input            = terraform_data.replaced.id
+  triggers_replace = {stage}
+  lifecycle {{ create_before_destroy = true }}
+}}
+resource "terraform_data" "{late}" {{
+  input = terraform_data.first.id
+}}
+output "first" {{ value = terraform_data.first.id }}
+"#
+    )
+}
+
+/// A process that looks at a scene. Each draws other ids.
+fn process(scene: &Scene, stage: u8, fatal: Option<(usize, Death)>) -> (Session, Arc<Store>) {
+    static SEED: Mutex<u64> = Mutex::new(0);
+    let seed = {
+        let mut seed = guard(&SEED);
+        *seed += 1;
+        *seed
+    };
+    let mut session = session(Path::new("."), Vec::new(), seed);
+    let mut reader = MemoryReader::new();
+    reader.insert("main.tf", configuration(stage).into_bytes());
+    let store = Arc::new(Store {
+        disk: scene.disk.clone(),
+        fatal,
+        writes: Mutex::new(0),
+    });
+    session.reader = Arc::new(reader);
+    session.store = store.clone();
+    session.factory = Arc::new(Factory {
+        environment: session.environment.clone(),
+        world: scene.world.clone(),
+    });
+    session.settings.parallelism = 1;
+    (session, store)
+}
+
+/// What one process did.
+struct Ran {
+    complete: bool,
+    said: String,
+    writes: usize,
+    changes: usize,
+}
+
+/// Stage 0 is to destroy everything.
+async fn run(scene: &Scene, stage: u8, fatal: Option<(usize, Death)>) -> Ran {
+    let (session, store) = process(scene, stage.max(1), fatal);
+    let options = PlanOptions {
+        mode: if stage == 0 {
+            PlanMode::Destroy
+        } else {
+            PlanMode::Normal
+        },
+        ..PlanOptions::default()
+    };
+    let planned = formwork_ops::plan(&session, &options).await;
+    let mut said = text(&planned.diagnostics, planned.sources());
+    let mut complete = false;
+    let mut changes = 0;
+    match planned.plan.filter(|p| !p.errored) {
+        None => {
+            if let Some(held) = planned.held {
+                let _ = held.release(&session).await;
+            }
+        }
+        Some(plan) => {
+            let changed = |c: &&formwork_plan::ResourceInstanceChange| {
+                c.action != formwork_plan::Action::NoOp
+            };
+            changes = plan.changes.iter().filter(changed).count();
+            let applied = formwork_ops::apply(&session, plan, planned.held).await;
+            said += &text(&applied.diagnostics, &applied.sources);
+            complete = applied.complete;
+        }
+    }
+    let writes = *guard(&store.writes);
+    Ran {
+        complete,
+        said,
+        writes,
+        changes,
+    }
+}
+
+/// The state holds what exists, nothing is open, and there is nothing to do.
+async fn settled(scene: &Scene, stage: u8, of: &str) {
+    let (session, _) = process(scene, stage, None);
+    let (view, _) = formwork_ops::read_state(&session)
+        .await
+        .unwrap_or_else(|d| panic!("{of}: {d:?}"));
+    assert!(view.pending.is_empty() && !view.folded, "{of}");
+    assert!(guard(&scene.disk).journal.is_empty(), "{of}");
+    let mut remembered = BTreeSet::new();
+    for (address, instance) in view.state.instances() {
+        assert!(
+            instance.deposed.is_empty(),
+            "{of}: {address} has deposed objects"
+        );
+        let json = instance.current.as_ref().and_then(|o| o.attributes_json());
+        let json: serde_json::Value =
+            serde_json::from_str(json.expect("JSON").get()).expect("JSON");
+        remembered.insert(json["id"].as_str().expect("an id").to_owned());
+    }
+    let exist: BTreeSet<String> = guard(&scene.world).objects.keys().cloned().collect();
+    assert_eq!(remembered, exist, "{of}: the state, and what exists");
+    assert_eq!(exist.len(), if stage == 0 { 0 } else { 4 }, "{of}");
+    if stage > 0 {
+        let again = run(scene, stage, None).await;
+        assert!(again.complete && again.changes == 0, "{of}: {}", again.said);
+    }
+}
+
+/// The scene before each stage: nothing; then what the stage before left.
+async fn scenes() -> Vec<(Scene, u8)> {
+    let scene = Scene::default();
+    let mut scenes = Vec::new();
+    for stage in [1, 2, 0] {
+        scenes.push((scene.fork(), stage));
+        let ran = run(&scene, stage, None).await;
+        assert!(ran.complete, "{}", ran.said);
+        settled(&scene, stage, "without a crash").await;
+    }
+    scenes
+}
+
+/// Deaths at each write of a run over this scene, with what they leave.
+async fn deaths(scene: &Scene, stage: u8) -> Vec<(Scene, String)> {
+    let whole = run(&scene.fork(), stage, None).await;
+    let mut left = Vec::new();
+    for at in 0..whole.writes {
+        for death in DEATHS {
+            let scene = scene.fork();
+            let ran = run(&scene, stage, Some((at, death))).await;
+            let of = format!("stage {stage}, {death:?} write {at} of {}", whole.writes);
+            // the very last write is that the journal ends
+            assert!(!ran.complete || at + 1 == whole.writes, "{of} was survived");
+            left.push((scene, of));
+        }
+    }
+    assert!(left.is_empty() || whole.writes > 10, "{}", whole.writes);
+    left
+}
+
+#[tokio::test]
+async fn a_run_that_dies_anywhere_leaves_no_dead_end() {
+    for (before, stage) in scenes().await {
+        for (left, of) in deaths(&before, stage).await {
+            let recovered = left.fork();
+            let ran = run(&recovered, stage, None).await;
+            assert!(ran.complete, "{of}: {}", ran.said);
+            settled(&recovered, stage, &of).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn so_does_one_that_dies_while_it_recovers() {
+    for (before, stage) in scenes().await {
+        // every third: what a death leaves differs little from its neighbours
+        for (left, of) in deaths(&before, stage).await.into_iter().skip(2).step_by(3) {
+            // settling is what differs from any other run; it is the first few writes
+            for at in 0..5 {
+                for death in [Death::Before, Death::After] {
+                    let of = format!("{of}, then {death:?} write {at} of the next");
+                    let scene = left.fork();
+                    run(&scene, stage, Some((at, death))).await;
+                    let ran = run(&scene, stage, None).await;
+                    assert!(ran.complete, "{of}: {}", ran.said);
+                    settled(&scene, stage, &of).await;
+                }
+            }
+        }
+    }
+}
+
+/// What the user would say of the first open operation, having looked at the world.
+async fn word(scene: &Scene, stage: u8) -> Option<(formwork_addresses::AbsResourceInstance, Word)> {
+    let (session, _) = process(scene, stage, None);
+    let (view, _) = formwork_ops::read_state(&session).await.expect("readable");
+    let first = view.pending.first()?;
+    let world = guard(&scene.world);
+    let made = first.notes.last().and_then(|n| world.done.get(&**n));
+    let there = match (made, &first.begun.prior) {
+        (Some(object), _) => (!object.is_null()).then(|| id(object)),
+        (None, None) => None,
+        (None, Some(prior)) => {
+            let json = prior.attributes_json().expect("JSON").get().to_owned();
+            let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+            json["id"].as_str().map(str::to_owned)
+        }
+    };
+    let word = there.map_or(Word::NotThere, Word::Exists);
+    Some((first.begun.address.clone(), word))
+}
+
+#[tokio::test]
+async fn what_only_the_user_knows_is_settled_by_word_even_if_that_dies() {
+    let mut asked = 0;
+    for (before, stage) in scenes().await {
+        let written = stage.max(1);
+        for (left, of) in deaths(&before, stage).await {
+            guard(&left.world).silent = true;
+            let Some((address, said)) = word(&left, written).await else {
+                continue;
+            };
+            let refused = run(&left, stage, None).await;
+            if refused.complete {
+                // nothing was noted, so nothing was asked of the world
+                continue;
+            }
+            asked += 1;
+            assert!(
+                refused.said.contains("Operation of unknown outcome"),
+                "{of}: {}",
+                refused.said
+            );
+            assert!(!refused.said.contains(SECRET), "{of}: {}", refused.said);
+            for at in 0..6 {
+                for death in [Death::Before, Death::After] {
+                    let of = format!("{of}, then {death:?} write {at} of `state settle`");
+                    let scene = left.fork();
+                    let (session, _) = process(&scene, written, Some((at, death)));
+                    let _ = formwork_ops::settle_by_word(&session, &address, &said).await;
+                    if let Some((address, said)) = word(&scene, written).await {
+                        let (session, _) = process(&scene, written, None);
+                        let _ = formwork_ops::settle_by_word(&session, &address, &said)
+                            .await
+                            .unwrap_or_else(|d| panic!("{of}: {d:?}"));
+                    }
+                    let ran = run(&scene, stage, None).await;
+                    assert!(ran.complete, "{of}: {}", ran.said);
+                    settled(&scene, stage, &of).await;
+                }
+            }
+        }
+    }
+    assert!(asked > 10, "only {asked}");
+}
+
+#[tokio::test]
+async fn a_journal_that_another_run_writes_is_left_alone() {
+    let mut tried = 0;
+    for (before, stage) in scenes().await {
+        for (left, of) in deaths(&before, stage).await {
+            if guard(&left.disk).journal.is_empty() {
+                continue;
+            }
+            tried += 1;
+            let (snapshot, journal) = {
+                let mut disk = guard(&left.disk);
+                disk.busy = true;
+                (disk.snapshot.clone(), disk.journal.clone())
+            };
+            for locked in [true, false] {
+                let (mut session, store) = process(&left, stage.max(1), None);
+                session.settings.lock = locked;
+                let planned = formwork_ops::plan(&session, &PlanOptions::default()).await;
+                // where there is nothing to settle, a plan writes nothing and may be made
+                if let Some(plan) = planned.plan {
+                    let applied = formwork_ops::apply(&session, plan, planned.held).await;
+                    assert!(!applied.complete, "{of}");
+                } else {
+                    assert!(planned.diagnostics.has_errors(), "{of}");
+                }
+                assert_eq!(*guard(&store.writes), 0, "{of}");
+                // who only looks is not kept out
+                assert!(formwork_ops::read_state(&session).await.is_ok(), "{of}");
+            }
+            // it ends between our reading and our locking
+            {
+                let mut disk = guard(&left.disk);
+                assert!(disk.snapshot == snapshot && disk.journal == journal, "{of}");
+                disk.busy = false;
+                disk.meanwhile = Some((snapshot, Vec::new()));
+            }
+            let ran = run(&left, stage, None).await;
+            assert!(!ran.complete && ran.writes == 0, "{of}: {}", ran.said);
+            assert!(
+                ran.said.contains("State changed meanwhile"),
+                "{of}: {}",
+                ran.said
+            );
+        }
+    }
+    assert!(tried > 10, "only {tried}");
+}
