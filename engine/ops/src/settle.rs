@@ -115,8 +115,7 @@ async fn settle_one(
 ) -> Result<(Resolution, String, Diagnostics), Diagnostics> {
     let begun = &operation.begun;
     let address = &begun.address;
-    let made_and_lost = begun.found.is_some() && begun.action == OperationAction::Create;
-    if operation.notes.is_empty() && !made_and_lost {
+    if operation.notes.is_empty() && begun.found.is_none() {
         // Without a note no request was sent.
         return Ok((
             Resolution::NotDone,
@@ -134,6 +133,11 @@ async fn settle_one(
         )
         .into());
     };
+    if operation.notes.is_empty()
+        && let Some(found) = &begun.found
+    {
+        return look_again(providers, operation, found, &schema, &*p).await;
+    }
     let ty = schema.ty();
     let null = Value::null(ty.clone());
     let known = match &begun.prior {
@@ -228,6 +232,54 @@ async fn settle_one(
             }
         }
     }
+}
+
+/// An object that was made for certain, though the state lacks it: it is read, and if it is there it
+/// comes into the state.
+async fn look_again(
+    providers: &Providers,
+    operation: &PendingOperation,
+    found: &Arc<ResourceInstanceObject>,
+    schema: &formwork_provider_schema::Schema,
+    p: &dyn provider::Provider,
+) -> Result<(Resolution, String, Diagnostics), Diagnostics> {
+    let begun = &operation.begun;
+    let address = &begun.address;
+    let known = decode_managed(providers, &begun.provider, address, found).await?;
+    let known = known.0.value;
+    let read = p
+        .read_resource(provider::ReadRequest {
+            kind: address.resource.kind.to_string(),
+            current: known.clone().unmark_deep().0,
+            private: found.private.clone().unwrap_or_else(|| Bytes::from([])),
+        })
+        .await;
+    let said = Reported::placed(Reported::hiding(read.reported, &[&known]), address, None);
+    if said.has_errors() {
+        let mut said = said;
+        said.push(open_operation(operation, "the object could not be read"));
+        return Err(said);
+    }
+    if read.new.is_null() {
+        let resolution = match begun.action {
+            // what it would have replaced is current again
+            OperationAction::Create => Resolution::NotDone,
+            _ => Resolution::Done(None),
+        };
+        return Ok((resolution, "it is gone".to_owned(), said));
+    }
+    let object = stored(begun, &read.new, read.private, schema, found.is_tainted());
+    let object = object.ok_or_else(|| {
+        Diagnostics::from(open_operation(
+            operation,
+            "the provider read something that is not of its schema's type",
+        ))
+    })?;
+    Ok((
+        Resolution::Done(Some(Arc::new(object))),
+        "it is there".to_owned(),
+        said,
+    ))
 }
 
 /// What of the object is sensitive by where it came from.

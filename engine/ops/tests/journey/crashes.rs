@@ -625,3 +625,66 @@ async fn a_journal_that_another_run_writes_is_left_alone() {
     }
     assert!(tried > 10, "only {tried}");
 }
+
+/// Another tool, which knows no journal, drops these resources from the state, though they exist; gives
+/// what was dropped.
+fn dropped(scene: &Scene, names: &[&str]) -> BTreeSet<String> {
+    let mut disk = guard(&scene.disk);
+    let Some(bytes) = &disk.snapshot else {
+        return BTreeSet::new();
+    };
+    let mut state: serde_json::Value = serde_json::from_slice(bytes).expect("JSON");
+    let serial = state["serial"].as_u64().expect("a number");
+    state["serial"] = (serial + 1).into();
+    let mut ids = BTreeSet::new();
+    let resources = state["resources"].as_array_mut().expect("a list");
+    resources.retain(|r| {
+        let drop = names.iter().any(|n| r["name"] == **n);
+        if drop {
+            for instance in r["instances"].as_array().into_iter().flatten() {
+                let id = instance["attributes"]["id"].as_str().expect("an id");
+                ids.insert(id.to_owned());
+            }
+        }
+        !drop
+    });
+    disk.snapshot = Some(serde_json::to_vec(&state).expect("JSON"));
+    ids
+}
+
+#[tokio::test]
+async fn a_state_that_another_tool_wrote_after_the_death_is_no_dead_end() {
+    const ALL: [&str; 5] = ["changed", "replaced", "first", "old", "new"];
+    for (before, stage) in scenes().await {
+        for (left, of) in deaths(&before, stage).await.into_iter().step_by(2) {
+            for names in [&ALL[..0], &ALL[2..3], &ALL[..]] {
+                for silent in [false, true] {
+                    let of = format!("{of}, {names:?} dropped, silent: {silent}");
+                    let scene = left.fork();
+                    let lost = dropped(&scene, names);
+                    guard(&scene.world).silent = silent;
+                    let mut ran = run(&scene, stage, None).await;
+                    // the user may have to say what became of each
+                    for _ in 0..5 {
+                        let Some((address, said)) = word(&scene, stage.max(1)).await else {
+                            break;
+                        };
+                        assert!(silent && !ran.complete, "{of}: {}", ran.said);
+                        let (session, _) = process(&scene, stage.max(1), None);
+                        let _ = formwork_ops::settle_by_word(&session, &address, &said)
+                            .await
+                            .unwrap_or_else(|d| panic!("{of}: {d:?}"));
+                        ran = run(&scene, stage, None).await;
+                    }
+                    assert!(ran.complete, "{of}: {}", ran.said);
+                    // what the other tool itself forgot is its matter; all else is as ever
+                    guard(&scene.world)
+                        .objects
+                        .retain(|id, _| !lost.contains(id));
+                    run(&scene, stage, None).await;
+                    settled(&scene, stage, &of).await;
+                }
+            }
+        }
+    }
+}
