@@ -3,7 +3,7 @@
 use crate::run::{Ended, Run, lock};
 use formwork_addresses::{AbsResourceInstance, ModuleInstance};
 use formwork_configuration::{CheckRule, Module};
-use formwork_diagnostics::{Diagnostics, Severity};
+use formwork_diagnostics::{Diagnostic, Diagnostics, Severity};
 use formwork_evaluation::{Condition, ModuleFunctions, ModuleScope, Verdict, check};
 use formwork_plan::{CheckKind, CheckObject, CheckStatus};
 use formwork_state::OutputState;
@@ -119,7 +119,7 @@ impl Run<'_> {
                 match OutputState::from_value(&memo.value, sensitive) {
                     Ok(output) => self.input.record.change(|s| s.set_output(name, output)).await,
                     Err(_) => said.push(
-                        formwork_diagnostics::Diagnostic::error(
+                        Diagnostic::error(
                             "Output value not known",
                             format!(
                                 "The value of output \"{name}\" holds something that is not known although \
@@ -136,33 +136,65 @@ impl Run<'_> {
         if failed { Ended::Failed } else { Ended::Done }
     }
 
-    /// Decides a check block's assertions or an output's preconditions, by the address of the
-    /// instance.
+    /// Decides what planning left open, by the address of the instance: the assertions of a check
+    /// block, the preconditions of an output, the validations of a variable, or the conditions of a
+    /// resource that nothing else is done to.
     pub(crate) async fn check(&self, address: &str) -> Ended {
-        let Some((head, name)) = address.rsplit_once('.') else {
-            return Ended::Done;
-        };
-        let (module, word) = head.rsplit_once('.').unwrap_or(("", head));
-        let Ok(instance) = module.parse::<ModuleInstance>() else {
-            return Ended::Done;
-        };
+        if let Some((instance, word, name)) = named(address) {
+            return self.check_named(address, &instance, word, name).await;
+        }
+        match address.parse::<AbsResourceInstance>() {
+            Ok(resource) => self.check_resource(&resource).await,
+            Err(_) => self.cannot_check(address),
+        }
+    }
+
+    fn cannot_check(&self, address: &str) -> Ended {
+        self.say(
+            Diagnostic::error(
+                "Plan cannot be carried out",
+                format!(
+                    "The plan leaves conditions of {address} to be decided, but its configuration \
+                     has no such block. Plan again."
+                ),
+            )
+            .about(address)
+            .into(),
+        );
+        Ended::Failed
+    }
+
+    async fn check_named(
+        &self,
+        address: &str,
+        instance: &ModuleInstance,
+        word: &str,
+        name: &str,
+    ) -> Ended {
         let evaluator = &self.input.evaluator;
-        let Some(m) = evaluator.module(&instance) else {
-            return Ended::Done;
+        let Some(m) = evaluator.module(instance) else {
+            return self.cannot_check(address);
         };
         let m: &Module = m;
-        let functions = evaluator.functions(m);
-        let scope = evaluator.scope(&instance);
-        let (rules, kind, which) = match word {
-            "output" => match m.outputs.get(name) {
-                Some(o) => (&o.preconditions, Condition::Output, CheckKind::Output),
-                None => return Ended::Done,
-            },
-            _ => match m.checks.get(name) {
-                Some(c) => (&c.asserts, Condition::Assertion, CheckKind::Check),
-                None => return Ended::Done,
-            },
+        let found = match word {
+            "output" => m
+                .outputs
+                .get(name)
+                .map(|o| (&o.preconditions, Condition::Output, CheckKind::Output)),
+            "var" => m
+                .variables
+                .get(name)
+                .map(|v| (&v.validations, Condition::Validation, CheckKind::Variable)),
+            _ => m
+                .checks
+                .get(name)
+                .map(|c| (&c.asserts, Condition::Assertion, CheckKind::Check)),
         };
+        let Some((rules, kind, which)) = found else {
+            return self.cannot_check(address);
+        };
+        let functions = evaluator.functions(m);
+        let scope = evaluator.scope(instance);
         let (verdicts, said) = self.judge(rules, kind, &scope, &functions).await;
         self.keep_result(which, address, &verdicts);
         if which == CheckKind::Check {
@@ -177,5 +209,88 @@ impl Run<'_> {
         let failed = said.has_errors();
         self.say(said);
         if failed { Ended::Failed } else { Ended::Done }
+    }
+
+    async fn check_resource(&self, address: &AbsResourceInstance) -> Ended {
+        let evaluator = &self.input.evaluator;
+        let found = evaluator
+            .configuration()
+            .module(&address.module_path())
+            .and_then(|m| Some((m, m.resource(&address.resource)?)));
+        let object = evaluator.objects().object(address);
+        let (Some((module, block)), Some(object)) = (found, object) else {
+            return self.cannot_check(&address.to_string());
+        };
+        let functions = evaluator.functions(module);
+        let resource = address.abs_resource();
+        let expansion = evaluator.objects().expansion(&resource).unwrap_or_default();
+        let repetition =
+            evaluator.repetition(&resource, &block.repetition, &expansion, &address.key);
+        let scope = ModuleScope::new(evaluator, &address.module, repetition);
+        let lifecycle = &block.lifecycle;
+        let before = Condition::Precondition;
+        if !self
+            .conditions_hold(
+                &lifecycle.preconditions,
+                before,
+                address,
+                &scope,
+                &functions,
+            )
+            .await
+        {
+            return Ended::Failed;
+        }
+        let scope = scope.with_self(object);
+        let after = Condition::Postcondition;
+        let holds = self
+            .conditions_hold(
+                &lifecycle.postconditions,
+                after,
+                address,
+                &scope,
+                &functions,
+            )
+            .await;
+        if holds { Ended::Done } else { Ended::Failed }
+    }
+}
+
+/// The module instance, the word and the name of what is neither a resource nor within one.
+fn named(address: &str) -> Option<(ModuleInstance, &str, &str)> {
+    let (head, name) = address.rsplit_once('.')?;
+    let (module, word) = head.rsplit_once('.').unwrap_or(("", head));
+    if !matches!(word, "output" | "var" | "check") || name.ends_with(']') {
+        return None;
+    }
+    let instance = if module.is_empty() {
+        ModuleInstance::root()
+    } else {
+        module.parse().ok()?
+    };
+    Some((instance, word, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_conditions() {
+        let check = |address: &str, wanted: Option<(&str, &str, &str)>| {
+            let found = named(address).map(|(i, w, n)| (i.to_string(), w, n));
+            let wanted = wanted.map(|(i, w, n)| (i.to_owned(), w, n));
+            assert_eq!(found, wanted, "{address}");
+        };
+        check("output.o", Some(("", "output", "o")));
+        check("module.m.var.v", Some(("module.m", "var", "v")));
+        check(
+            "module.m[\"a.var.b\"].check.c",
+            Some(("module.m[\"a.var.b\"]", "check", "c")),
+        );
+        check("terraform_data.x", None);
+        check("terraform_data.x[\"output.o\"]", None);
+        check("terraform_data.x[\"module.m.output.o\"]", None);
+        check("data.terraform_data.x[\"a.var.b\"]", None);
     }
 }

@@ -146,7 +146,7 @@ impl<'a> Walk<'a> {
         );
         self.results
             .add(CheckKind::Check, &block_of, &within, &failures);
-        lock(&self.open_checks).insert(within);
+        self.leave_open(block_of, within);
         match read {
             Read::Later => {}
             Read::Not(None) => evaluator

@@ -9,7 +9,10 @@
 //! - `B may go late`: also, everything that refers to B is up to date. Deletions wait for it, and the
 //!   former halves of replacements that are created first: their users must have turned to the new
 //!   object. The former half of a replacement that is deleted first cannot wait so long, since its
-//!   users wait for the new object in turn.
+//!   users wait for the new object in turn; nor can whatever was made from such a half, which has to
+//!   be gone even before it.
+//! - `B holds`: the conditions of B that only apply can decide are fulfilled. Whoever gets B's value
+//!   waits for it.
 
 use formwork_addresses::{AbsProviderConfig, AbsResource, ModulePath, Resource};
 use formwork_plan::{
@@ -34,8 +37,34 @@ pub struct References {
     pub providers: BTreeMap<AbsProviderConfig, BTreeSet<BlockAddress>>,
     /// Per output of the root module.
     pub outputs: BTreeMap<String, BTreeSet<BlockAddress>>,
-    /// Per check block, by its address.
-    pub checks: BTreeMap<String, BTreeSet<BlockAddress>>,
+    /// Per block with conditions that only apply can decide, by its address.
+    pub checks: BTreeMap<String, Conditioned>,
+}
+
+/// Where a block with open conditions stands among the others.
+#[derive(Clone, Debug, Default)]
+pub struct Conditioned {
+    /// What its conditions refer to.
+    pub needs: BTreeSet<BlockAddress>,
+    /// The resource whose conditions they are, if it is one's: it counts as made only once they hold.
+    pub of: Option<BlockAddress>,
+    /// Resource blocks that get its value, not through other resources.
+    pub resources: BTreeSet<BlockAddress>,
+    /// Provider configurations that do.
+    pub providers: BTreeSet<AbsProviderConfig>,
+    /// Outputs of the root module that do.
+    pub outputs: BTreeSet<String>,
+    /// Blocks with open conditions that do, by their addresses.
+    pub checks: BTreeSet<String>,
+}
+
+/// Conditions of one instance that planning could not decide.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpenCheck {
+    /// The address of the block, without keys.
+    pub block: String,
+    /// The address of the instance.
+    pub instance: String,
 }
 
 /// What must be done beside the changes.
@@ -44,7 +73,7 @@ pub struct Further {
     /// Outputs of the root module that change.
     pub outputs: Vec<String>,
     /// Checks and conditions that planning could not decide.
-    pub checks: Vec<String>,
+    pub checks: Vec<OpenCheck>,
     /// Provider configurations that were not wholly known when planning.
     pub unknown_providers: BTreeSet<AbsProviderConfig>,
 }
@@ -56,6 +85,7 @@ struct Builder<'a> {
     may_go: BTreeMap<BlockAddress, NodeId>,
     may_go_late: BTreeMap<BlockAddress, NodeId>,
     makes: BTreeMap<BlockAddress, Vec<NodeId>>,
+    configures: BTreeMap<AbsProviderConfig, NodeId>,
 }
 
 /// Builds the graph. `prior_dependencies` gives, per change, what its object in the state was made
@@ -73,6 +103,7 @@ pub fn build(
         may_go: BTreeMap::new(),
         may_go_late: BTreeMap::new(),
         makes: BTreeMap::new(),
+        configures: BTreeMap::new(),
     };
     let mut providers: BTreeMap<AbsProviderConfig, Vec<NodeId>> = BTreeMap::new();
     let mut destroys: Vec<(usize, NodeId)> = Vec::new();
@@ -119,7 +150,9 @@ pub fn build(
                 nodes.extend([old, new]);
             }
             Action::Forget => {
+                // No provider is asked, so none has to be configured for it.
                 b.graph.add(OperationKind::Forget(address.clone()), index);
+                continue;
             }
         }
         providers
@@ -135,32 +168,14 @@ pub fn build(
                 .push(*node);
         }
     }
-    let anything = !b.graph.is_empty();
+    let anything = !b.graph.is_empty() || !further.checks.is_empty();
     if anything {
         b.order_makes();
         order_destroys(&mut b, changes, prior_dependencies, &destroys, &makes);
         configure_providers(&mut b, changes, &providers, &destroys, further);
     }
     read_last(&mut b.graph, &last);
-    for (names, of, is_output) in [
-        (&further.outputs, &references.outputs, true),
-        (&further.checks, &references.checks, false),
-    ] {
-        for name in names {
-            let kind = if is_output {
-                OperationKind::Output(name.clone())
-            } else {
-                OperationKind::Check(name.clone())
-            };
-            let node = b.graph.add(kind, None);
-            if anything {
-                for block in of.get(name).into_iter().flatten() {
-                    let made = b.made(block);
-                    b.graph.order(made, node);
-                }
-            }
-        }
-    }
+    b.outputs_and_checks(further, anything);
     b.graph
 }
 
@@ -217,6 +232,68 @@ impl Builder<'_> {
     }
 }
 
+impl Builder<'_> {
+    /// Outputs and open conditions come after what they refer to, and whoever gets a block's value
+    /// comes after its conditions: where one fails, nothing is made of the value.
+    fn outputs_and_checks(&mut self, further: &Further, anything: bool) {
+        let references = self.references;
+        let mut outputs: BTreeMap<&str, NodeId> = BTreeMap::new();
+        for name in &further.outputs {
+            let node = self.graph.add(OperationKind::Output(name.clone()), None);
+            outputs.insert(name, node);
+            if anything {
+                for block in references.outputs.get(name).into_iter().flatten() {
+                    let made = self.made(block);
+                    self.graph.order(made, node);
+                }
+            }
+        }
+        let mut checks: BTreeMap<&str, Vec<NodeId>> = BTreeMap::new();
+        for open in &further.checks {
+            let kind = OperationKind::Check(open.instance.clone());
+            let node = self.graph.add(kind, None);
+            checks.entry(&open.block).or_default().push(node);
+        }
+        for (name, nodes) in &checks {
+            let Some(block) = references.checks.get(*name) else {
+                continue;
+            };
+            for needed in &block.needs {
+                let made = self.made(needed);
+                for node in nodes {
+                    self.graph.order(made, *node);
+                }
+            }
+            let mut users: Vec<NodeId> = Vec::new();
+            users.extend(block.of.as_ref().map(|own| self.made(own)));
+            for user in &block.resources {
+                users.push(self.made(user));
+                users.extend(self.makes.get(user).into_iter().flatten());
+            }
+            // As with what it refers to: a configuration that was known needs to wait for nothing.
+            let unknown = |p: &&AbsProviderConfig| further.unknown_providers.contains(*p);
+            let providers = block.providers.iter().filter(unknown);
+            users.extend(providers.filter_map(|p| self.configures.get(p)));
+            users.extend(block.outputs.iter().filter_map(|o| outputs.get(&**o)));
+            for other in block.checks.iter().filter(|o| o != name) {
+                users.extend(checks.get(&**other).into_iter().flatten());
+            }
+            if users.is_empty() {
+                continue;
+            }
+            let holds = self
+                .graph
+                .add(OperationKind::Join(format!("{name} holds")), None);
+            for node in nodes {
+                self.graph.order(*node, holds);
+            }
+            for user in users {
+                self.graph.order(holds, user);
+            }
+        }
+    }
+}
+
 fn join_name(block: &BlockAddress, what: &str) -> String {
     let (module, resource) = block;
     if module.is_root() {
@@ -253,8 +330,7 @@ fn order_destroys(
         b.graph.order(join, *node);
         let late = match change.action {
             Action::DeleteThenCreate => false,
-            Action::Delete => !urgent.contains(&block),
-            _ => true,
+            _ => !urgent.contains(&block),
         };
         if late {
             let late = *b.may_go_late.entry(block.clone()).or_insert_with(|| {
@@ -345,6 +421,7 @@ fn configure_providers(
         let configure = b
             .graph
             .add(OperationKind::ConfigureProvider(provider.clone()), None);
+        b.configures.insert(provider.clone(), configure);
         for node in nodes {
             b.graph.order(configure, *node);
         }
@@ -487,6 +564,158 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Which of `x.a`, `x.b` and `x.c` refer to which others: all graphs without a circle, each as
+    /// what a block refers to.
+    fn graphs() -> Vec<[Vec<usize>; 3]> {
+        let pairs = [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)];
+        let mut graphs = Vec::new();
+        for mask in 0u32..64 {
+            let mut graph: [Vec<usize>; 3] = Default::default();
+            for (bit, (user, used)) in pairs.iter().enumerate() {
+                if mask & (1 << bit) != 0 {
+                    graph[*user].push(*used);
+                }
+            }
+            if (0..3).all(|n| !reached(&graph, n).contains(&n)) {
+                graphs.push(graph);
+            }
+        }
+        graphs
+    }
+
+    /// Everything that a block refers to, near and far.
+    fn reached(graph: &[Vec<usize>; 3], from: usize) -> BTreeSet<usize> {
+        let mut seen = BTreeSet::new();
+        let mut open = graph[from].clone();
+        while let Some(n) = open.pop() {
+            if seen.insert(n) {
+                open.extend(&graph[n]);
+            }
+        }
+        seen
+    }
+
+    /// Whatever the state's objects were made from and whatever their blocks refer to now.
+    #[test]
+    fn every_change_of_references_is_in_order() {
+        use Action::{Create, CreateThenDelete, Delete, DeleteThenCreate, NoOp, Update};
+        const NAMES: [&str; 3] = ["x.a", "x.b", "x.c"];
+        let all = [
+            NoOp,
+            Create,
+            Update,
+            Delete,
+            DeleteThenCreate,
+            CreateThenDelete,
+        ];
+        let graphs = graphs();
+        assert_eq!(graphs.len(), 25);
+        // the names are interchangeable, so one of two graphs can keep to their order
+        let in_order = |g: &&[Vec<usize>; 3]| (0..3).all(|n| g[n].iter().all(|d| *d < n));
+        let mut tried = 0;
+        for now in graphs.iter().filter(in_order) {
+            let references = References {
+                resources: (0..3)
+                    .map(|n| {
+                        let used = now[n].iter().map(|d| block(NAMES[*d])).collect();
+                        (block(NAMES[n]), used)
+                    })
+                    .collect(),
+                ..References::default()
+            };
+            for then in &graphs {
+                for mix in 0..all.len().pow(3) {
+                    let actions = [all[mix % 6], all[mix / 6 % 6], all[mix / 36]];
+                    // What is created was not made from anything, and nothing from it; nothing refers
+                    // to what is deleted; create_before_destroy spreads to what is referred to.
+                    let real = (0..3).all(|n| match actions[n] {
+                        Create => then[n].is_empty() && then.iter().all(|t| !t.contains(&n)),
+                        Delete => now[n].is_empty() && now.iter().all(|u| !u.contains(&n)),
+                        CreateThenDelete => reached(now, n)
+                            .iter()
+                            .all(|used| actions[*used] != DeleteThenCreate),
+                        _ => true,
+                    });
+                    if !real {
+                        continue;
+                    }
+                    tried += 1;
+                    let changes: Vec<ResourceInstanceChange> = (0..3)
+                        .map(|n| {
+                            let from: Vec<&str> = then[n].iter().map(|d| NAMES[*d]).collect();
+                            change(NAMES[n], actions[n], &from)
+                        })
+                        .collect();
+                    let prior: Vec<Vec<AbsResource>> =
+                        changes.iter().map(|c| c.dependencies.clone()).collect();
+                    let graph = build(&changes, &prior, &references, &Further::default());
+                    let plan = Plan {
+                        changes,
+                        graph,
+                        ..Plan::default()
+                    };
+                    assert_eq!(verify(&plan), [], "{actions:?}, then {then:?}, now {now:?}");
+                }
+            }
+        }
+        assert!(tried > 5_000, "{tried}");
+    }
+
+    #[test]
+    fn open_conditions_stand_between() {
+        // `module.m.output.o` refers to `x.a`; `x.b` and the root's output get it
+        let changes = vec![
+            change("x.a", Action::Update, &[]),
+            change("x.b", Action::Create, &[]),
+        ];
+        let mut references = References::default();
+        references
+            .resources
+            .insert(block("x.b"), [block("x.a")].into());
+        references.checks.insert(
+            "module.m.output.o".to_owned(),
+            Conditioned {
+                needs: [block("x.a")].into(),
+                resources: [block("x.b")].into(),
+                outputs: ["o".to_owned()].into(),
+                ..Conditioned::default()
+            },
+        );
+        let further = Further {
+            outputs: vec!["o".to_owned()],
+            checks: vec![OpenCheck {
+                block: "module.m.output.o".to_owned(),
+                instance: "module.m[\"k\"].output.o".to_owned(),
+            }],
+            ..Further::default()
+        };
+        let text = build(&changes, &[Vec::new(), Vec::new()], &references, &further).debug_text();
+        for wanted in [
+            "check module.m[\"k\"].output.o\n  after join x.a made\n",
+            "join module.m.output.o holds\n  after check module.m[\"k\"].output.o\n",
+            "output o\n  after join module.m.output.o holds\n",
+        ] {
+            assert!(text.contains(wanted), "{wanted}in\n{text}");
+        }
+        let make = text.split("\nmake x.b\n").nth(1).expect("made");
+        assert!(
+            make.contains("  after join module.m.output.o holds\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn forgetting_asks_no_provider() {
+        let changes = vec![change("x.a", Action::Forget, &[])];
+        let graph = build(
+            &changes,
+            &[Vec::new()],
+            &References::default(),
+            &Further::default(),
+        );
+        assert_eq!(graph.debug_text(), "forget x.a\n");
     }
 
     #[test]

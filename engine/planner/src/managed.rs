@@ -3,7 +3,7 @@
 use crate::conditions::{is_bad, judge};
 use crate::instance::{Subject, Wishes, plan_configured};
 use crate::prior::PriorObject;
-use crate::walk::{Walk, join};
+use crate::walk::{Walk, join, lock};
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance,
 };
@@ -299,6 +299,9 @@ impl<'a> Walk<'a> {
         );
         self.results
             .add(CheckKind::Resource, &block, &address.to_string(), verdicts);
+        if verdicts.contains(&Verdict::Unknown) {
+            lock(&self.open_conditions).insert(address.clone());
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The planning walk: every block of the configuration, in dependency order.
 
 use crate::conditions::{Results, is_bad, judge};
-use crate::execution::{self, Further, References};
+use crate::execution::{self, Conditioned, Further, OpenCheck, References};
 use crate::input::{PlanInput, Planned};
 use crate::providers::configure_provider;
 use crate::{orphans, outputs};
@@ -11,7 +11,7 @@ use formwork_addresses::{
 use formwork_configuration::{Configuration, Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_evaluation::{Condition, Expansion, Repeated, Verdict, expand};
-use formwork_graph::{Node, Visit, What, walk};
+use formwork_graph::{Node, Outcome, StaticNode, Visit, WalkReport, What, walk};
 use formwork_plan::{
     Action, CheckKind, CheckResult, CheckStatus, PlanMode, PlannedKeys, ResourceInstanceChange,
 };
@@ -38,8 +38,10 @@ pub(crate) struct Walk<'a> {
     /// Data sources that were read.
     pub data: Mutex<State>,
     pub unknown_providers: Mutex<BTreeSet<AbsProviderConfig>>,
-    /// Checks that only apply can decide.
-    pub open_checks: Mutex<BTreeSet<String>>,
+    /// Checks, validations and preconditions of outputs that only apply can decide.
+    pub open_checks: Mutex<BTreeSet<OpenCheck>>,
+    /// Instances of resources with a condition that only apply can decide.
+    pub open_conditions: Mutex<BTreeSet<AbsResourceInstance>>,
     /// Outputs of the root module that have been evaluated.
     pub outputs_done: Mutex<BTreeSet<Arc<str>>>,
     /// By node: created before the former object is destroyed.
@@ -62,6 +64,7 @@ impl<'a> Walk<'a> {
             data: Mutex::default(),
             unknown_providers: Mutex::default(),
             open_checks: Mutex::default(),
+            open_conditions: Mutex::default(),
             outputs_done: Mutex::default(),
             create_first,
         }
@@ -235,6 +238,11 @@ impl<'a> Walk<'a> {
         visit
     }
 
+    /// Leaves the conditions of an instance to apply.
+    pub(crate) fn leave_open(&self, block: String, instance: String) {
+        lock(&self.open_checks).insert(OpenCheck { block, instance });
+    }
+
     async fn validations(
         &self,
         instance: &ModuleInstance,
@@ -263,6 +271,9 @@ impl<'a> Walk<'a> {
         let address = join(&instance.to_string(), &format!("var.{name}"));
         self.results
             .add(CheckKind::Variable, &block, &address, &verdicts);
+        if verdicts.contains(&Verdict::Unknown) {
+            self.leave_open(block, address);
+        }
         said
     }
 
@@ -298,7 +309,7 @@ impl<'a> Walk<'a> {
                 self.results
                     .add(CheckKind::Output, &block, &address, &verdicts);
                 if verdicts.contains(&Verdict::Unknown) {
-                    lock(&self.open_checks).insert(address);
+                    self.leave_open(block.clone(), address);
                 }
             }
             if verdicts.iter().any(is_bad) {
@@ -353,7 +364,7 @@ impl<'a> Walk<'a> {
                         }
                     }
                 }
-                lock(&self.open_checks).insert(address);
+                self.leave_open(block.clone(), address);
             }
             // An assertion never fails a run, not even one that cannot be evaluated.
             let mut softened = Diagnostics::new();
@@ -503,10 +514,14 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
         PlanMode::Normal => {
             said.append(graph.self_references());
             if !said.has_errors() {
-                walk(graph.dag(), input.parallelism, &input.cancel, |node| {
+                let report = walk(graph.dag(), input.parallelism, &input.cancel, |node| {
                     walk_.visit(node)
                 })
                 .await;
+                let silent = !input.cancel.is_cancelled() && !lock(&walk_.diagnostics).has_errors();
+                if silent && !report.all_done() {
+                    said.push(not_walked(&input, &report));
+                }
             }
         }
         PlanMode::Destroy => orphans::prepare_destroy(&mut walk_).await,
@@ -557,7 +572,7 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
                 .filter(|o| o.action() != Action::NoOp)
                 .map(|o| o.name.clone())
                 .collect(),
-            checks: lock(&walk_.open_checks).iter().cloned().collect(),
+            checks: open_checks(&walk_, &planned.changes),
             unknown_providers: lock(&walk_.unknown_providers).clone(),
         };
         let prior: Vec<Vec<AbsResource>> = planned
@@ -573,9 +588,64 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
                     .unwrap_or_default()
             })
             .collect();
-        planned.graph = execution::build(&planned.changes, &prior, &references(&input), &further);
+        planned.graph = execution::build(
+            &planned.changes,
+            &prior,
+            &references(&input, &further.checks),
+            &further,
+        );
     }
     (planned, said)
+}
+
+/// Blocks that were not planned although nothing was said against them: what the state holds of
+/// them must not be taken for something that is gone from the configuration.
+fn not_walked(input: &PlanInput, report: &WalkReport) -> Diagnostic {
+    let names: Vec<String> = report
+        .nodes(|o| o != Outcome::Done)
+        .into_iter()
+        .filter_map(|n| input.graph.get(n))
+        .map(ToString::to_string)
+        .take(10)
+        .collect();
+    Diagnostic::error(
+        "Planning did not come to its end",
+        format!(
+            "These blocks were not planned, and no reason was given: {}. This is a fault of \
+             Formwork. Nothing was changed.",
+            names.join(", ")
+        ),
+    )
+}
+
+/// What is left to apply: everything said to be, and conditions of objects that nothing else is done
+/// to. Where something is done, the conditions are judged along with it. What is destroyed is not
+/// checked.
+fn open_checks(walk: &Walk<'_>, changes: &[ResourceInstanceChange]) -> Vec<OpenCheck> {
+    if walk.input.mode != PlanMode::Normal {
+        return Vec::new();
+    }
+    let busy: BTreeSet<&AbsResourceInstance> = changes
+        .iter()
+        .filter(|c| c.deposed.is_none() && c.action != Action::NoOp)
+        .map(|c| &c.address)
+        .collect();
+    let configuration = walk.input.evaluator.configuration();
+    let mut open = lock(&walk.open_checks).clone();
+    for address in lock(&walk.open_conditions).iter() {
+        let path = address.module_path();
+        // What is read for a check alone is the check's matter.
+        let on_its_own = configuration
+            .module(&path)
+            .is_some_and(|m| m.resources.contains_key(&address.resource));
+        if on_its_own && !busy.contains(address) {
+            open.insert(OpenCheck {
+                block: join(&path.to_string(), &address.resource.to_string()),
+                instance: address.to_string(),
+            });
+        }
+    }
+    open.into_iter().collect()
 }
 
 /// What an untouched object was made from, and whether its replacement comes first, is what its block
@@ -693,8 +763,20 @@ fn state_with_data(walk: &Walk<'_>) -> State {
     state
 }
 
+/// The address of a block that can have conditions.
+fn conditioned_address(node: &StaticNode) -> Option<String> {
+    let name = match &node.what {
+        What::Variable(n) => format!("var.{n}"),
+        What::Output(n) => format!("output.{n}"),
+        What::Check(n) => format!("check.{n}"),
+        What::Resource(r) => r.to_string(),
+        _ => return None,
+    };
+    Some(join(&node.module.to_string(), &name))
+}
+
 /// What refers to what, as far as resources go.
-fn references(input: &PlanInput) -> References {
+fn references(input: &PlanInput, open: &[OpenCheck]) -> References {
     let graph = &input.graph;
     let block = |node: Node| -> Option<execution::BlockAddress> {
         let n = graph.get(node)?;
@@ -703,6 +785,7 @@ fn references(input: &PlanInput) -> References {
             _ => None,
         }
     };
+    let open: BTreeSet<&str> = open.iter().map(|o| &*o.block).collect();
     let mut references = References::default();
     for (node, n) in (0u32..).zip(graph.nodes()) {
         let nearest = || {
@@ -729,20 +812,61 @@ fn references(input: &PlanInput) -> References {
             What::Output(name) if n.module.is_root() => {
                 references.outputs.insert(name.to_string(), nearest());
             }
-            What::Output(name) => {
-                references.checks.insert(
-                    join(&n.module.to_string(), &format!("output.{name}")),
-                    nearest(),
-                );
-            }
-            What::Check(name) => {
-                references.checks.insert(
-                    join(&n.module.to_string(), &format!("check.{name}")),
-                    nearest(),
-                );
-            }
             _ => {}
+        }
+        if open.is_empty() {
+            continue;
+        }
+        if let Some(address) = conditioned_address(n).filter(|a| open.contains(&**a)) {
+            let mut conditioned = Conditioned {
+                needs: nearest(),
+                of: block(node),
+                ..Conditioned::default()
+            };
+            if let (What::Output(name), true) = (&n.what, n.module.is_root()) {
+                conditioned.outputs.insert(name.to_string());
+            }
+            // Who uses a resource waits for it to be made already.
+            if conditioned.of.is_none() {
+                users(input, node, &open, &mut conditioned);
+            }
+            references.checks.insert(address, conditioned);
         }
     }
     references
+}
+
+/// Who gets the value of a block, not through resources.
+fn users(input: &PlanInput, node: Node, open: &BTreeSet<&str>, into: &mut Conditioned) {
+    let graph = &input.graph;
+    let mut seen = BTreeSet::new();
+    let mut stack = graph.dag().dependents(node).to_vec();
+    while let Some(n) = stack.pop() {
+        if !seen.insert(n) {
+            continue;
+        }
+        let Some(user) = graph.get(n) else { continue };
+        match &user.what {
+            What::Resource(r) => {
+                into.resources.insert((user.module.clone(), r.clone()));
+            }
+            What::Provider { provider, alias } => {
+                into.providers.insert(AbsProviderConfig {
+                    module: user.module.clone(),
+                    provider: provider.clone(),
+                    alias: alias.clone(),
+                });
+            }
+            What::Output(name) if user.module.is_root() => {
+                into.outputs.insert(name.to_string());
+            }
+            _ => {}
+        }
+        if !matches!(user.what, What::Resource(_)) {
+            stack.extend_from_slice(graph.dag().dependents(n));
+        }
+        if let Some(address) = conditioned_address(user).filter(|a| open.contains(&**a)) {
+            into.checks.insert(address);
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod comparing;
 mod crashes;
 mod generated;
 mod live;
+mod open_conditions;
 mod protocol;
 mod recorded;
 mod skeleton;

@@ -1,0 +1,159 @@
+//! Conditions that planning cannot decide are decided by apply, and what depends on them waits.
+
+use crate::surroundings::{session, text};
+use formwork_configuration::{Given, InputLayer, InputOrigin};
+use formwork_ops::PlanOptions;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Plans and applies with `turn` set; whether the run was complete, and what was said, as summaries
+/// with addresses.
+async fn run(folder: &Path, turn: &str) -> (bool, Vec<String>) {
+    let layers = vec![InputLayer {
+        origin: InputOrigin::CommandLine,
+        values: [(Arc::from("turn"), Given::Text(turn.to_owned()))].into(),
+    }];
+    let session = session(folder, layers, 7);
+    let outcome = formwork_ops::plan(&session, &PlanOptions::default()).await;
+    assert!(
+        !outcome.diagnostics.has_errors(),
+        "{}",
+        text(&outcome.diagnostics, outcome.sources())
+    );
+    let plan = outcome.plan.expect("a plan");
+    let applied = formwork_ops::apply(&session, plan, outcome.held).await;
+    let said = applied
+        .diagnostics
+        .iter()
+        .filter(|d| d.is_error())
+        .map(|d| format!("{}: {}", d.summary, d.detail))
+        .collect();
+    (applied.complete, said)
+}
+
+/// What each case begins with: `terraform_data.first` gets a new id whenever `turn` changes.
+const FIRST: &str = r#"
+variable "turn" { type = string }
+resource "terraform_data" "first" {
+  triggers_replace = var.turn
+  input            = var.turn
+}
+"#;
+
+/// Applies with turn "one", which must work, and with "two", which must fail with `message`; then the
+/// state must not hold what is in `absent`.
+async fn check(name: &str, main: &str, child: &str, message: &str, absent: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    std::fs::create_dir(path.join("m")).expect("made");
+    std::fs::write(path.join("main.tf"), format!("{FIRST}{main}")).expect("written");
+    std::fs::write(path.join("m/main.tf"), child).expect("written");
+    let (complete, said) = run(path, "one").await;
+    assert!(complete, "{name}: {said:?}");
+    let (complete, said) = run(path, "two").await;
+    assert!(!complete, "{name}: the condition was not judged");
+    assert!(
+        !said.is_empty() && said.iter().all(|s| s.contains(message)),
+        "{name}: {said:?}"
+    );
+    let state = std::fs::read_to_string(path.join("terraform.tfstate")).expect("a state");
+    assert!(state.contains("\"two\""), "{name}: {state}");
+    assert!(!state.contains(absent), "{name}: {state}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn what_planning_left_open_is_judged() {
+    check(
+        "a validation of a module's variable",
+        r#"
+module "m" {
+  source = "./m"
+  value  = terraform_data.first.output
+}
+"#,
+        r#"
+variable "value" {
+  type = string
+  validation {
+    condition     = var.value != "two"
+    error_message = "not two, please"
+  }
+}
+resource "terraform_data" "inner" {
+  triggers_replace = "x-${var.value}"
+}
+"#,
+        "not two, please",
+        "x-two",
+    )
+    .await;
+    for condition in ["precondition", "postcondition"] {
+        check(
+            &format!("a {condition} of an object that does not change"),
+            &format!(
+                r#"
+resource "terraform_data" "still" {{
+  input = "still"
+  lifecycle {{
+    {condition} {{
+      condition     = terraform_data.first.output != "two"
+      error_message = "still not two"
+    }}
+  }}
+}}
+resource "terraform_data" "user" {{
+  triggers_replace = "${{terraform_data.still.output}}-${{var.turn}}"
+}}
+"#
+            ),
+            "",
+            "still not two",
+            "still-two",
+        )
+        .await;
+    }
+    check(
+        "a precondition of a module's output",
+        r#"
+module "m" {
+  for_each = toset(["k.l", "m"])
+  source   = "./m"
+  value    = terraform_data.first.output
+}
+resource "terraform_data" "after" {
+  input = "after-${var.turn}-${module.m["m"].o}"
+}
+output "o" { value = "out-${var.turn}-${module.m["m"].o}" }
+"#,
+        r#"
+variable "value" {}
+output "o" {
+  value = "x"
+  precondition {
+    condition     = var.value != "two" || terraform_data.inner.output == "z"
+    error_message = "no such output"
+  }
+}
+resource "terraform_data" "inner" { input = "inner" }
+"#,
+        "no such output",
+        "after-two",
+    )
+    .await;
+    check(
+        "a precondition of the root's output",
+        r#"
+output "o" {
+  value = "out-${var.turn}"
+  precondition {
+    condition     = terraform_data.first.output != "two"
+    error_message = "root says no"
+  }
+}
+"#,
+        "",
+        "root says no",
+        "out-two",
+    )
+    .await;
+}
