@@ -41,35 +41,61 @@ pub fn verify(plan: &Plan) -> Vec<Defect> {
         )));
         return defects;
     }
+    objects_change_once(plan, &mut defects);
     changes_are_carried_out(plan, &mut defects);
     destroys_come_after_dependents(plan, &mut defects);
     defects
 }
 
-/// Each change has exactly the operations that its action needs, and no operation lacks a change.
-fn changes_are_carried_out(plan: &Plan, defects: &mut Vec<Defect>) {
-    let mut of_change: Vec<BTreeSet<&'static str>> = vec![BTreeSet::new(); plan.changes.len()];
-    for node in plan.graph.nodes() {
-        let word = match &node.kind {
-            OperationKind::Make(_) => "make",
-            OperationKind::Destroy(_) | OperationKind::DestroyDeposed(..) => "destroy",
-            OperationKind::ReadData(_) => "read",
-            OperationKind::Forget(_) => "forget",
-            _ => continue,
-        };
-        let known = node.change.and_then(|c| of_change.get_mut(c as usize));
-        match known {
-            Some(words) => {
-                if !words.insert(word) {
-                    defects.push(Defect(format!("{} is there twice", node.kind.text())));
-                }
-            }
-            None => defects.push(Defect(format!(
-                "{} carries out no change",
-                node.kind.text()
-            ))),
+/// No object has two changes: they would be carried out against each other.
+fn objects_change_once(plan: &Plan, defects: &mut Vec<Defect>) {
+    let mut seen = HashSet::with_capacity(plan.changes.len());
+    for change in &plan.changes {
+        if !seen.insert((&change.address, &change.deposed)) {
+            defects.push(Defect(format!(
+                "{} is to be changed twice",
+                change.display_address()
+            )));
         }
     }
+}
+
+/// Each change has exactly the operations that its action needs, on its own object and in its
+/// action's order, and no operation lacks a change.
+fn changes_are_carried_out(plan: &Plan, defects: &mut Vec<Defect>) {
+    let mut of_change: Vec<BTreeMap<&'static str, NodeId>> =
+        vec![BTreeMap::new(); plan.changes.len()];
+    for (id, node) in (0u32..).map(NodeId).zip(plan.graph.nodes()) {
+        let (word, address, deposed) = match &node.kind {
+            OperationKind::Make(a) => ("make", a, None),
+            OperationKind::Destroy(a) => ("destroy", a, None),
+            OperationKind::DestroyDeposed(a, key) => ("destroy", a, Some(key)),
+            OperationKind::ReadData(a) => ("read", a, None),
+            // Whether the object was left behind is the change's matter.
+            OperationKind::Forget(a) => ("forget", a, None),
+            _ => continue,
+        };
+        let index = node.change.map(|c| c as usize);
+        let known = index.and_then(|i| Some((of_change.get_mut(i)?, plan.changes.get(i)?)));
+        let Some((words, change)) = known else {
+            defects.push(Defect(format!(
+                "{} carries out no change",
+                node.kind.text()
+            )));
+            continue;
+        };
+        if *address != change.address || (word != "forget" && deposed != change.deposed.as_ref()) {
+            defects.push(Defect(format!(
+                "{} is to carry out the change of {}",
+                node.kind.text(),
+                change.display_address()
+            )));
+        }
+        if words.insert(word, id).is_some() {
+            defects.push(Defect(format!("{} is there twice", node.kind.text())));
+        }
+    }
+    let orders: HashSet<(NodeId, NodeId)> = plan.graph.edges().iter().copied().collect();
     for (change, words) in plan.changes.iter().zip(&of_change) {
         let needed: &[&str] = match change.action {
             Action::NoOp => &[],
@@ -80,7 +106,7 @@ fn changes_are_carried_out(plan: &Plan, defects: &mut Vec<Defect>) {
             Action::Forget => &["forget"],
         };
         let needed: BTreeSet<&str> = needed.iter().copied().collect();
-        let found: BTreeSet<&str> = words.iter().copied().collect();
+        let found: BTreeSet<&str> = words.keys().copied().collect();
         if needed != found {
             defects.push(Defect(format!(
                 "{} is to be {} by [{}], but the graph has [{}]",
@@ -88,6 +114,24 @@ fn changes_are_carried_out(plan: &Plan, defects: &mut Vec<Defect>) {
                 change.action.word(),
                 needed.into_iter().collect::<Vec<_>>().join(", "),
                 found.into_iter().collect::<Vec<_>>().join(", ")
+            )));
+            continue;
+        }
+        let (Some(make), Some(destroy)) = (words.get("make"), words.get("destroy")) else {
+            continue;
+        };
+        // The two halves are ordered directly: apply makes one of what the other has left.
+        let (first, second) = if change.action == Action::CreateThenDelete {
+            (*make, *destroy)
+        } else {
+            (*destroy, *make)
+        };
+        if !orders.contains(&(first, second)) {
+            let name = |id| plan.graph.get(id).map(|n| n.kind.text());
+            defects.push(Defect(format!(
+                "{} does not wait for {}",
+                name(second).unwrap_or_default(),
+                name(first).unwrap_or_default()
             )));
         }
     }
@@ -333,6 +377,91 @@ mod tests {
         assert_eq!(verify(&plan), []);
         plan.graph.add(make, Some(0));
         assert_eq!(verify(&plan), [Defect("make a.x is there twice".into())]);
+    }
+
+    #[test]
+    fn operations_are_those_of_their_changes() {
+        let check = |changes: &[(&str, Action, Option<&str>)],
+                     nodes: &[(&str, &str, Option<&str>, u32)],
+                     orders: &[(u32, u32)],
+                     wanted: &[&str]| {
+            let key = |k: &str| k.parse::<formwork_addresses::DeposedKey>().expect("a key");
+            let mut plan = Plan {
+                changes: changes
+                    .iter()
+                    .map(|(address, action, deposed)| ResourceInstanceChange {
+                        deposed: deposed.map(key),
+                        ..change(address, *action, &[])
+                    })
+                    .collect(),
+                ..Plan::default()
+            };
+            for (word, address, deposed, of) in nodes {
+                let address: AbsResourceInstance = address.parse().expect("an address");
+                let kind = match (*word, deposed) {
+                    ("make", _) => OperationKind::Make(address),
+                    (_, Some(k)) => OperationKind::DestroyDeposed(address, key(k)),
+                    _ => OperationKind::Destroy(address),
+                };
+                plan.graph.add(kind, Some(*of));
+            }
+            for (a, b) in orders {
+                plan.graph.order(NodeId(*a), NodeId(*b));
+            }
+            let found: Vec<String> = verify(&plan).into_iter().map(|d| d.0).collect();
+            assert_eq!(found, wanted);
+        };
+        let k = Some("0123abcd");
+        check(
+            &[("a.x", Action::Create, None)],
+            &[("make", "a.y", None, 0)],
+            &[],
+            &["make a.y is to carry out the change of a.x"],
+        );
+        let deposed = ("a.x", Action::Delete, k);
+        check(&[deposed], &[("destroy", "a.x", k, 0)], &[], &[]);
+        check(
+            &[deposed],
+            &[("destroy", "a.x", None, 0)],
+            &[],
+            &["destroy a.x is to carry out the change of a.x (deposed object 0123abcd)"],
+        );
+        check(
+            &[("a.x", Action::Delete, None)],
+            &[("destroy", "a.x", k, 0)],
+            &[],
+            &["destroy a.x (deposed 0123abcd) is to carry out the change of a.x"],
+        );
+        check(
+            &[("a.x", Action::Delete, None), deposed],
+            &[("destroy", "a.x", None, 0), ("destroy", "a.x", k, 1)],
+            &[],
+            &[],
+        );
+        check(
+            &[deposed, deposed],
+            &[("destroy", "a.x", k, 0), ("destroy", "a.x", k, 1)],
+            &[],
+            &["a.x (deposed object 0123abcd) is to be changed twice"],
+        );
+        let halves = [("destroy", "a.x", None, 0), ("make", "a.x", None, 0)];
+        for (action, good, bad) in [
+            (
+                Action::DeleteThenCreate,
+                (0, 1),
+                "make a.x does not wait for destroy a.x",
+            ),
+            (
+                Action::CreateThenDelete,
+                (1, 0),
+                "destroy a.x does not wait for make a.x",
+            ),
+        ] {
+            let changes = [("a.x", action, None)];
+            check(&changes, &halves, &[good], &[]);
+            check(&changes, &halves, &[], &[bad]);
+            check(&changes, &halves, &[(good.1, good.0)], &[bad]);
+        }
     }
 
     #[test]
