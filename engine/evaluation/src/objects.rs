@@ -44,6 +44,17 @@ impl Expansion {
         }
     }
 
+    /// Whether there is any instance; not while unknown.
+    pub fn has_any(&self) -> bool {
+        match self {
+            Self::Single => true,
+            Self::Count(n) => *n > 0,
+            Self::ForEach(map) => !map.is_empty(),
+            Self::Keys(keys) => !keys.is_empty(),
+            Self::Unknown => false,
+        }
+    }
+
     /// Whether there is an instance of this key.
     pub fn has(&self, key: &InstanceKey) -> bool {
         match (self, key) {

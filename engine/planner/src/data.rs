@@ -2,8 +2,8 @@
 
 use crate::managed::{Shared, addressed, decode_config, placed_in};
 use crate::walk::{Walk, join, lock, with_origin};
-use formwork_addresses::{AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode, Subject};
-use formwork_configuration::{Module, ResourceBlock};
+use formwork_addresses::{AbsResourceInstance, InstanceKey, ModuleInstance, ModulePath, Subject};
+use formwork_configuration::{Module, ResourceBlock, StaticReference};
 use formwork_diagnostics::{Diagnostic, Diagnostics, Severity};
 use formwork_evaluation::{Expansion, ModuleFunctions, ModuleScope, Verdict};
 use formwork_graph::{Node, Visit, What};
@@ -60,42 +60,64 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether something that the block names in depends_on is about to change.
+    /// Whether something is about to change that the block, or a call of a module that it is in,
+    /// names in depends_on. The same for all instances of the modules, so it is looked up once.
     fn dependency_pending(&self, node: Node, block: &ResourceBlock) -> bool {
-        if block.depends_on.is_empty() {
-            return false;
+        if let Some(known) = lock(&self.pending).get(&node) {
+            return *known;
         }
+        let pending = self.find_dependency_pending(node, block);
+        lock(&self.pending).insert(node, pending);
+        pending
+    }
+
+    fn find_dependency_pending(&self, node: Node, block: &ResourceBlock) -> bool {
         let graph = &self.input.graph;
         let Some(n) = graph.get(node) else {
             return false;
         };
-        let named = block
-            .depends_on
-            .iter()
-            .filter_map(|d| match &d.reference.subject {
-                Subject::Resource(r) => graph.resource(&n.module, r),
-                Subject::ResourceInstance(i) => graph.resource(&n.module, &i.resource),
-                Subject::ModuleCall(name)
-                | Subject::ModuleCallInstance(name, _)
-                | Subject::ModuleCallOutput(name, ..) => {
-                    graph.find(&n.module, What::ModuleDone(name.clone()))
-                }
-                _ => None,
-            });
+        let mut named: Vec<Node> = self.named(&n.module, &block.depends_on).collect();
+        let configuration = self.input.evaluator.configuration();
+        let mut path = n.module.clone();
+        while let (Some(parent), Some(name)) = (path.parent(), path.name()) {
+            let call = configuration
+                .module(&parent)
+                .and_then(|m| m.calls.get(name));
+            if let Some(call) = call {
+                named.extend(self.named(&parent, &call.depends_on));
+            }
+            path = parent;
+        }
+        if named.is_empty() {
+            return false;
+        }
         let reached = graph
             .dag()
             .closure(named, formwork_graph::Direction::Dependencies);
-        let changes = lock(&self.changes);
-        changes.iter().any(|c| {
-            c.action != Action::NoOp
-                && c.address.resource.mode == ResourceMode::Managed
-                && graph
-                    .find(
-                        &c.address.module_path(),
-                        What::Resource(c.address.resource.clone()),
-                    )
-                    .is_some_and(|n| reached.get(n as usize).copied().unwrap_or(false))
-        })
+        lock(&self.changing)
+            .iter()
+            .any(|n| reached.get(*n as usize).copied().unwrap_or(false))
+    }
+
+    /// The nodes that a depends_on names.
+    fn named<'r>(
+        &'r self,
+        module: &'r ModulePath,
+        depends_on: &'r [StaticReference],
+    ) -> impl Iterator<Item = Node> + 'r {
+        let graph = &self.input.graph;
+        depends_on
+            .iter()
+            .filter_map(move |d| match &d.reference.subject {
+                Subject::Resource(r) => graph.resource(module, r),
+                Subject::ResourceInstance(i) => graph.resource(module, &i.resource),
+                Subject::ModuleCall(name)
+                | Subject::ModuleCallInstance(name, _)
+                | Subject::ModuleCallOutput(name, ..) => {
+                    graph.find(module, What::ModuleDone(name.clone()))
+                }
+                _ => None,
+            })
     }
 
     async fn data_instance(

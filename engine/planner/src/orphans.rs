@@ -9,7 +9,7 @@ use crate::walk::{Walk, lock};
 use formwork_addresses::{
     AbsProviderConfig, AbsResourceInstance, DeposedKey, InstanceKey, ModuleInstance, ResourceMode,
 };
-use formwork_diagnostics::{Diagnostics, SourceRange};
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
 use formwork_evaluation::Expansion;
 use formwork_graph::{Direction, Node, What};
 use formwork_plan::{Action, ActionReason, PlanMode, ResourceInstanceChange};
@@ -21,19 +21,16 @@ use std::collections::BTreeSet;
 pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
     let input = walk.input;
     let planned: BTreeSet<AbsResourceInstance> = lock(&walk.index).keys().cloned().collect();
-    let orphans: Vec<&ObjectKey> = input
+    let orphans: Vec<(&ObjectKey, &PriorObject)> = input
         .refreshed
         .objects
-        .keys()
-        .filter(|(address, deposed)| deposed.is_some() || !planned.contains(address))
+        .iter()
+        .filter(|((address, deposed), _)| deposed.is_some() || !planned.contains(address))
         .collect();
     let mut said = Diagnostics::new();
-    for key in orphans {
-        let (address, deposed) = key;
-        let Some(prior) = input.refreshed.objects.get(key) else {
-            continue;
-        };
+    for ((address, deposed), prior) in orphans {
         let Some(config) = input.refreshed.state.provider(address).cloned() else {
+            said.push(not_planned(address, "the state names no provider for it"));
             continue;
         };
         let configuration = input.evaluator.configuration();
@@ -51,12 +48,21 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
                 continue;
             }
         }
-        let (Some(provider), Some(schema)) = (
-            input.providers.configured(&config),
-            input
+        let Some(provider) = input.providers.configured(&config) else {
+            said.push(not_planned(
+                address,
+                &format!("{config}, which handles it, is not configured"),
+            ));
+            continue;
+        };
+        let schema = input
+            .providers
+            .schema_of(&config.provider, &address.resource);
+        let Some(schema) = schema else {
+            let d = input
                 .providers
-                .schema_of(&config.provider, &address.resource),
-        ) else {
+                .unknown_type(&config.provider, &address.resource);
+            said.push(d.about(address));
             continue;
         };
         let reason = match (input.mode, deposed) {
@@ -90,6 +96,17 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
         }
     }
     let _ = walk.say(said);
+}
+
+/// An object of the state that would be left out of the plan without a word.
+fn not_planned(address: &AbsResourceInstance, why: &str) -> Diagnostic {
+    Diagnostic::error(
+        "Deletion cannot be planned",
+        format!(
+            "{address} is in the state and no longer configured, so it would be deleted, but {why}."
+        ),
+    )
+    .about(address)
 }
 
 /// An object that leaves the state and stays in the world. Its provider is not asked.

@@ -61,26 +61,33 @@ impl<'a> Walk<'a> {
     ) -> bool {
         let address = resource.in_module(shared.module_instance);
         let path = path_of(steps);
-        let changes = lock(&self.changes);
-        let one = |address: &AbsResourceInstance| {
-            let at = lock(&self.index).get(address).copied();
-            at.and_then(|at| changes.get(at))
-                .is_some_and(|c| triggers(c, &path))
-        };
-        match key {
-            Some(key) => one(&address.instance(key.clone())),
-            None => {
-                let keys = self
-                    .input
-                    .evaluator
-                    .objects()
-                    .expansion(&address)
-                    .map(|e| e.keys());
-                keys.unwrap_or_default()
-                    .into_iter()
-                    .any(|k| one(&address.instance(k)))
-            }
+        if let Some(key) = key {
+            return self.one_triggers(&address.instance(key.clone()), &path);
         }
+        let asked = (address, path);
+        if let Some(known) = lock(&self.any_triggers).get(&asked) {
+            return *known;
+        }
+        let (address, path) = &asked;
+        let keys = self
+            .input
+            .evaluator
+            .objects()
+            .expansion(address)
+            .map(|e| e.keys());
+        let any = keys
+            .unwrap_or_default()
+            .into_iter()
+            .any(|k| self.one_triggers(&address.instance(k), path));
+        lock(&self.any_triggers).insert(asked, any);
+        any
+    }
+
+    fn one_triggers(&self, address: &AbsResourceInstance, path: &Path) -> bool {
+        let changes = lock(&self.changes);
+        let at = lock(&self.index).get(address).copied();
+        at.and_then(|at| changes.get(at))
+            .is_some_and(|c| triggers(c, path))
     }
 }
 

@@ -42,6 +42,15 @@ pub(crate) struct Walk<'a> {
     pub open_checks: Mutex<BTreeSet<OpenCheck>>,
     /// Instances of resources with a condition that only apply can decide.
     pub open_conditions: Mutex<BTreeSet<AbsResourceInstance>>,
+    /// Managed resources with a change that is not a no-op.
+    pub changing: Mutex<BTreeSet<Node>>,
+    /// Whether a data source waits for what a depends_on names, once that is known.
+    pub pending: Mutex<HashMap<Node, bool>>,
+    /// What a block's objects are made from, once that is known.
+    pub made_from: Mutex<HashMap<Node, Arc<Vec<AbsResource>>>>,
+    /// Whether a change of any instance triggers, by the resource and the path within; asked only
+    /// when all of them are planned.
+    pub any_triggers: Mutex<HashMap<(AbsResource, Path), bool>>,
     /// Outputs of the root module that have been evaluated.
     pub outputs_done: Mutex<BTreeSet<Arc<str>>>,
     /// By node: created before the former object is destroyed.
@@ -65,6 +74,10 @@ impl<'a> Walk<'a> {
             unknown_providers: Mutex::default(),
             open_checks: Mutex::default(),
             open_conditions: Mutex::default(),
+            changing: Mutex::default(),
+            pending: Mutex::default(),
+            made_from: Mutex::default(),
+            any_triggers: Mutex::default(),
             outputs_done: Mutex::default(),
             create_first,
         }
@@ -85,6 +98,11 @@ impl<'a> Walk<'a> {
                 .objects()
                 .set(&address, with_origin(&address, change.after.clone()));
         }
+        if change.action != Action::NoOp && address.resource.mode == ResourceMode::Managed {
+            let what = What::Resource(address.resource.clone());
+            let node = self.input.graph.find(&address.module_path(), what);
+            lock(&self.changing).extend(node);
+        }
         let mut changes = lock(&self.changes);
         if change.deposed.is_none() {
             lock(&self.index).insert(address, changes.len());
@@ -92,8 +110,18 @@ impl<'a> Walk<'a> {
         changes.push(change);
     }
 
-    /// The nearest managed resources of a node, as state keeps them.
+    /// The nearest managed resources of a node, as state keeps them. Everything that it needs is
+    /// planned when this is asked for, so it is found once.
     pub fn dependencies(&self, node: Node) -> Vec<AbsResource> {
+        if let Some(known) = lock(&self.made_from).get(&node) {
+            return known.to_vec();
+        }
+        let found = Arc::new(self.find_dependencies(node));
+        lock(&self.made_from).insert(node, found.clone());
+        found.to_vec()
+    }
+
+    fn find_dependencies(&self, node: Node) -> Vec<AbsResource> {
         let graph = &self.input.graph;
         let mut found = BTreeSet::new();
         let mut open = vec![node];
@@ -129,7 +157,7 @@ impl<'a> Walk<'a> {
             evaluator
                 .objects()
                 .expansion(&resource.in_module(m))
-                .is_some_and(|e| e.keys().is_empty())
+                .is_some_and(|e| !e.has_any())
         })
     }
 

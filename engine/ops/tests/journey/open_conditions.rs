@@ -1,19 +1,24 @@
-//! Conditions that planning cannot decide are decided by apply, and what depends on them waits.
+//! What planning leaves to apply: conditions that it cannot decide, on which others wait, and data
+//! sources that wait for what a `depends_on` names.
 
 use crate::surroundings::{session, text};
 use formwork_configuration::{Given, InputLayer, InputOrigin};
 use formwork_ops::PlanOptions;
+use formwork_plan::Action;
 use std::path::Path;
 use std::sync::Arc;
+
+fn layers(turn: &str) -> Vec<InputLayer> {
+    vec![InputLayer {
+        origin: InputOrigin::CommandLine,
+        values: [(Arc::from("turn"), Given::Text(turn.to_owned()))].into(),
+    }]
+}
 
 /// Plans and applies with `turn` set; whether the run was complete, and what was said, as summaries
 /// with addresses.
 async fn run(folder: &Path, turn: &str) -> (bool, Vec<String>) {
-    let layers = vec![InputLayer {
-        origin: InputOrigin::CommandLine,
-        values: [(Arc::from("turn"), Given::Text(turn.to_owned()))].into(),
-    }];
-    let session = session(folder, layers, 7);
+    let session = session(folder, layers(turn), 7);
     let outcome = formwork_ops::plan(&session, &PlanOptions::default()).await;
     assert!(
         !outcome.diagnostics.has_errors(),
@@ -29,6 +34,67 @@ async fn run(folder: &Path, turn: &str) -> (bool, Vec<String>) {
         .map(|d| format!("{}: {}", d.summary, d.detail))
         .collect();
     (applied.complete, said)
+}
+
+/// Data sources that a plan with `turn` set leaves to apply, and why.
+async fn left(folder: &Path, turn: &str) -> Vec<String> {
+    let session = session(folder, layers(turn), 7);
+    let outcome = formwork_ops::plan(&session, &PlanOptions::default()).await;
+    assert!(
+        !outcome.diagnostics.has_errors(),
+        "{}",
+        text(&outcome.diagnostics, outcome.sources())
+    );
+    let plan = outcome.plan.expect("a plan");
+    plan.changes
+        .iter()
+        .filter(|c| c.action == Action::Read)
+        .map(|c| format!("{} {:?}", c.address, c.reason))
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn data_sources_wait_for_what_their_modules_wait_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    std::fs::create_dir_all(path.join("m/n")).expect("made");
+    let main = r#"
+module "m" {
+  source     = "./m"
+  depends_on = [terraform_data.first]
+}
+module "free" {
+  source = "./m"
+}
+"#;
+    let read = r#"
+data "terraform_remote_state" "other" {
+  backend = "local"
+  config  = { path = "other.tfstate" }
+}
+"#;
+    let other = r#"{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "outputs": {}, "resources": []}"#;
+    std::fs::write(path.join("main.tf"), format!("{FIRST}{main}")).expect("written");
+    std::fs::write(
+        path.join("m/main.tf"),
+        "module \"n\" {\n  count  = 2\n  source = \"./n\"\n}\n",
+    )
+    .expect("written");
+    std::fs::write(path.join("m/n/main.tf"), read).expect("written");
+    std::fs::write(path.join("other.tfstate"), other).expect("written");
+    let waiting: Vec<String> = (0..2)
+        .map(|n| {
+            format!(
+                "module.m.module.n[{n}].data.terraform_remote_state.other \
+                 Some(ReadBecauseDependencyPending)"
+            )
+        })
+        .collect();
+    assert_eq!(left(path, "one").await, waiting);
+    let (complete, said) = run(path, "one").await;
+    assert!(complete, "{said:?}");
+    assert_eq!(left(path, "one").await, [] as [String; 0]);
+    assert_eq!(left(path, "two").await, waiting);
 }
 
 /// What each case begins with: `terraform_data.first` gets a new id whenever `turn` changes.
