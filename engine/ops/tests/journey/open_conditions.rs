@@ -178,6 +178,31 @@ resource "terraform_data" "user" {{
         )
         .await;
     }
+    // The child's file serves as the state that is read.
+    check(
+        "a condition of a data source that was read while planning",
+        r#"
+data "terraform_remote_state" "other" {
+  for_each = toset(["output.o"])
+  backend  = "local"
+  config   = { path = "m/main.tf" }
+  lifecycle {
+    postcondition {
+      condition     = self.outputs.name == "x" && terraform_data.first.output != "two"
+      error_message = "${each.key} is not for two"
+    }
+  }
+}
+resource "terraform_data" "user" {
+  input = "${data.terraform_remote_state.other["output.o"].outputs.name}-${var.turn}"
+}
+"#,
+        r#"{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "resources": [],
+            "outputs": {"name": {"value": "x", "type": "string"}}}"#,
+        "output.o is not for two",
+        "x-two",
+    )
+    .await;
     check(
         "a precondition of a module's output",
         r#"
