@@ -34,22 +34,38 @@ fn in_the_configuration() {
     check(
         "resource \"x\" \"y\" {\n  a = = 1\n}\n",
         &[],
-        &["Error: Invalid expression", "main.tf line 2"],
+        &[
+            "Error: Invalid expression",
+            "main.tf line 2",
+            "2:   a = = 1\n            ^\n",
+        ],
     );
     check(
         "resource \"google_compute_network\" \"n\" {\n  name = \"n\"\n  mtuu = 1500\n}\n",
         &[],
-        &["Unsupported argument", "main.tf line 3", "mtu"],
+        &[
+            "Unsupported argument",
+            "main.tf line 3",
+            "3:   mtuu = 1500\n        ^^^^\n",
+        ],
     );
     check(
         "resource \"google_compute_network\" \"n\" {\n  name = \"n\"\n  mtu  = \"wide\"\n}\n",
         &[],
-        &["main.tf line 3", "mtu", "number"],
+        &[
+            "main.tf line 3",
+            "3:   mtu  = \"wide\"\n               ^^^^^^\n",
+            "number",
+        ],
     );
     check(
         "variable \"zone\" {}\noutput \"z\" { value = var.zone }\n",
         &[],
-        &["No value for required variable", "main.tf line 1", "zone"],
+        &[
+            "No value for required variable",
+            "main.tf line 1",
+            "1: variable \"zone\" {}\n      ^^^^^^^^^^^^^^^\n",
+        ],
     );
     check(
         "resource \"terraform_data\" \"a\" { input = terraform_data.b.id }\nresource \"terraform_data\" \"b\" { input = terraform_data.a.id }\n",
@@ -59,7 +75,11 @@ fn in_the_configuration() {
     check(
         "output \"n\" { value = google_compute_network.m.id }\n",
         &[],
-        &["Reference to undeclared resource", "main.tf line 1"],
+        &[
+            "Reference to undeclared resource",
+            "main.tf line 1",
+            "{ value = google_compute_network.m.id }\n                           ^^^^^^^^^^^^^^^^^^^^^^^^",
+        ],
     );
     check(
         "resource \"google_compute_netwrok\" \"n\" {}\n",
@@ -73,7 +93,11 @@ fn in_the_configuration() {
     check(
         &format!("{network}output \"x\" {{ value = google_compute_network.n.nmae }}\n"),
         &[],
-        &["main.tf line 5", "nmae", "name"],
+        &[
+            "main.tf line 5",
+            "\n                                                   ^^^^^\n",
+            "nmae",
+        ],
     );
     check(
         "terraform {\n  backend \"gcs\" {\n    bucket = \"b\"\n  }\n}\noutput \"a\" { value = \"a\" + 1 }\n",
@@ -83,7 +107,10 @@ fn in_the_configuration() {
     check(
         "output \"a\" {\n  value = provider::formwork::fabric(\"a9-megagpu-99g\", \"us-central1-b\").mtu + 1\n}\n",
         &[],
-        &["a9-megagpu-99g", "main.tf line 2"],
+        &[
+            "main.tf line 2",
+            "fabric(\"a9-megagpu-99g\", \"us-central1-b\").mtu + 1\n                                           ^^^^^^^^^^^^^^^^\n",
+        ],
     );
     check(
         &format!(
