@@ -5,7 +5,7 @@ use formwork_addresses::{AbsResourceInstance, ModuleInstance};
 use formwork_configuration::{CheckRule, Module};
 use formwork_diagnostics::{Diagnostic, Diagnostics, Severity};
 use formwork_evaluation::{Condition, ModuleFunctions, ModuleScope, Verdict, check};
-use formwork_plan::{CheckKind, CheckObject, CheckStatus};
+use formwork_plan::CheckKind;
 use formwork_state::OutputState;
 
 impl Run<'_> {
@@ -55,38 +55,7 @@ impl Run<'_> {
 
     /// Replaces what the plan could not say of an object's conditions.
     pub(crate) fn keep_result(&self, kind: CheckKind, address: &str, verdicts: &[Verdict]) {
-        let mut status = CheckStatus::Pass;
-        let mut failures = Vec::new();
-        for verdict in verdicts {
-            status = status.max(match verdict {
-                Verdict::Pass => CheckStatus::Pass,
-                Verdict::Unknown => CheckStatus::Unknown,
-                Verdict::Error => CheckStatus::Error,
-                Verdict::Fail(message) => {
-                    failures.push(message.clone());
-                    CheckStatus::Fail
-                }
-            });
-        }
-        let mut checks = lock(&self.checks);
-        for result in checks.iter_mut().filter(|r| r.kind == kind) {
-            for object in result.objects.iter_mut().filter(|o| o.address == address) {
-                // An instance has pre- and postconditions; a failure of either stays.
-                if object.status == CheckStatus::Unknown || status > object.status {
-                    *object = CheckObject {
-                        address: address.to_owned(),
-                        status,
-                        failures: failures.clone(),
-                    };
-                }
-            }
-            result.status = result
-                .objects
-                .iter()
-                .map(|o| o.status)
-                .max()
-                .unwrap_or(CheckStatus::Pass);
-        }
+        lock(&self.checks).keep(kind, address, verdicts);
     }
 
     /// Gives a root output its value.

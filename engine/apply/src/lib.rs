@@ -18,6 +18,7 @@ mod make;
 mod providers;
 mod read;
 mod record;
+mod results;
 mod run;
 mod world;
 

@@ -1,6 +1,7 @@
 //! The run: operations of the graph, in parallel, each after what it waits for.
 
 use crate::record::Record;
+use crate::results::CheckResults;
 use crate::world;
 use formwork_addresses::{AbsResourceInstance, DeposedKey, ResourceMode};
 use formwork_diagnostics::Diagnostics;
@@ -57,7 +58,7 @@ pub(crate) struct Run<'a> {
     pub summary: Mutex<ChangeSummary>,
     /// Keys of the objects left behind by this run.
     pub deposed: Mutex<HashMap<AbsResourceInstance, DeposedKey>>,
-    pub checks: Mutex<Vec<CheckResult>>,
+    pub checks: Mutex<CheckResults>,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -84,7 +85,7 @@ pub async fn apply(input: &ApplyInput) -> (Applied, Diagnostics) {
         diagnostics: Mutex::default(),
         summary: Mutex::default(),
         deposed: Mutex::default(),
-        checks: Mutex::new(input.plan.checks.clone()),
+        checks: Mutex::new(CheckResults::new(input.plan.checks.clone())),
     };
     let graph = &input.plan.graph;
     let edges = graph
@@ -119,13 +120,17 @@ pub async fn apply(input: &ApplyInput) -> (Applied, Diagnostics) {
     }
     let interrupted = input.cancel.is_cancelled() && report.outcomes.contains(&Outcome::Cancelled);
     let summary = *lock(&run.summary);
+    let said = std::mem::take(&mut *lock(&run.diagnostics));
+    let checks = run
+        .checks
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     let applied = Applied {
         summary,
         complete,
         interrupted,
-        checks: std::mem::take(&mut *lock(&run.checks)),
+        checks: checks.finish(),
     };
-    let said = std::mem::take(&mut *lock(&run.diagnostics));
     (applied, said)
 }
 
