@@ -13,6 +13,7 @@ use crate::variable::InputVariable;
 use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap};
 use formwork_values::Value;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// Where the values of a layer were given.
@@ -28,13 +29,23 @@ pub enum InputOrigin {
     Prompt,
 }
 
-/// A value as it was given.
-#[derive(Clone, Debug)]
+/// A value as it was given. Its debug form shows none: whether it is sensitive is only known where
+/// its variable is.
+#[derive(Clone)]
 pub enum Given {
     /// Read from a file.
     Value(GivenValue),
     /// Text, whose meaning depends on the variable's type.
     Text(String),
+}
+
+impl fmt::Debug for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Value(_) => "Value(..)",
+            Self::Text(_) => "Text(..)",
+        })
+    }
 }
 
 /// Values given in one place.

@@ -9,13 +9,21 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A value given in a file, and where.
-#[derive(Clone, Debug)]
+/// A value given in a file, and where. Its debug form shows the place alone.
+#[derive(Clone)]
 pub struct GivenValue {
     /// The value, not yet converted.
     pub value: Value,
     /// The value's text.
     pub range: SourceRange,
+}
+
+impl fmt::Debug for GivenValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GivenValue")
+            .field("range", &self.range)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why a variable does not take a value.

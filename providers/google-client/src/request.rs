@@ -1,6 +1,7 @@
 //! What is sent and what comes back.
 
 use serde_json::Value;
+use std::fmt;
 
 /// HTTP methods that Google's APIs use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +48,8 @@ pub enum Effect {
     Mutates,
 }
 
-/// The body of a request.
-#[derive(Debug, Clone, PartialEq)]
+/// The body of a request. Its debug form says what kind it is, never what is in it.
+#[derive(Clone, PartialEq)]
 pub enum Body {
     /// Nothing.
     None,
@@ -58,8 +59,9 @@ pub enum Body {
     Bytes(String, Vec<u8>),
 }
 
-/// One request.
-#[derive(Debug, Clone, PartialEq)]
+/// One request. Its debug form leaves out the values of the query and the body: both may hold
+/// sensitive values.
+#[derive(Clone, PartialEq)]
 pub struct Request {
     /// The method.
     pub method: Method,
@@ -76,6 +78,36 @@ pub struct Request {
     pub effect: Effect,
     /// The project that quota and billing are put to (`X-Goog-User-Project`).
     pub user_project: Option<String>,
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("None"),
+            Self::Json(_) => f.write_str("Json(..)"),
+            Self::Bytes(kind, bytes) => write!(f, "Bytes({kind:?}, {} bytes)", bytes.len()),
+        }
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.query.iter().map(|(n, _)| n.as_str()).collect();
+        f.debug_struct("Request")
+            .field("line", &self.line())
+            .field("query", &names)
+            .field("body", &self.body)
+            .field("effect", &self.effect)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response")
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Request {
@@ -128,8 +160,8 @@ impl Request {
     }
 }
 
-/// A successful answer.
-#[derive(Debug, Clone, PartialEq)]
+/// A successful answer. Its debug form leaves out the body, which may hold sensitive values.
+#[derive(Clone, PartialEq)]
 pub struct Response {
     /// 200 to 299.
     pub status: u16,
@@ -148,4 +180,37 @@ pub fn encode_segment(text: &str) -> String {
         .remove(b':')
         .remove(b'@');
     percent_encoding::utf8_percent_encode(text, KEEP).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_debug_form_shows_no_values() {
+        let request = Request::new(
+            Method::Post,
+            "compute",
+            "compute/v1/projects/p/global/networks",
+        )
+        .query("token", "hunter2")
+        .json(json!({"password": "hunter2"}));
+        let response = Response {
+            status: 200,
+            body: json!({"password": "hunter2"}),
+        };
+        let bytes = Body::Bytes("text/plain".into(), b"hunter2".to_vec());
+        let text = format!("{request:?} {response:?} {bytes:?}");
+        assert!(!text.contains("hunter2"), "{text}");
+        for part in [
+            "POST compute",
+            "token",
+            "Json(..)",
+            "status: 200",
+            "7 bytes",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
 }

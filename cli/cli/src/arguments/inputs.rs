@@ -1,14 +1,27 @@
 //! `-var` and `-var-file`, in the order in which they were given: the later one wins.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use std::fmt;
 
-/// Something that gives values to variables.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Something that gives values to variables. Its debug form shows no value: it may be sensitive.
+#[derive(Clone, PartialEq, Eq)]
 pub enum Input {
     /// `-var`: `name=value`, not yet taken apart.
     Value(String),
     /// `-var-file`: a file.
     File(String),
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(text) => {
+                let name = text.split_once('=').map_or("", |(name, _)| name);
+                write!(f, "Value({name}=..)")
+            }
+            Self::File(file) => write!(f, "File({file:?})"),
+        }
+    }
 }
 
 /// All of them, in order.
