@@ -182,7 +182,8 @@ impl Value {
     /// A tuple.
     pub fn tuple(values: Vec<Value>) -> Value {
         let inside = Inside::of(&values);
-        Value(Repr::Tuple(Arc::new(TupleValue { values, inside })))
+        let ty = Type::tuple(values.iter().map(Value::type_of));
+        Value(Repr::Tuple(Arc::new(TupleValue { values, inside, ty })))
     }
 
     /// The value with these marks in addition to its own. No marks: the value as it is.

@@ -55,6 +55,8 @@ pub(crate) struct ObjectValue {
 pub(crate) struct TupleValue {
     pub values: Vec<Value>,
     pub inside: Inside,
+    /// Its type: all instances of a resource are one tuple, and each reference to one of them asks.
+    pub ty: Type,
 }
 
 pub(crate) struct MarkedValue {
@@ -133,9 +135,7 @@ impl Value {
             Repr::Set(s) => Type::set(s.element.clone()),
             Repr::Map(m) => Type::map(m.element.clone()),
             Repr::Object(o) => Type::Object(o.ty.clone()),
-            Repr::Tuple(t) => {
-                Type::tuple(t.values.iter().map(|v| crate::with_stack(|| v.type_of())))
-            }
+            Repr::Tuple(t) => t.ty.clone(),
             Repr::Marked(m) => m.value.type_of(),
         }
     }
