@@ -336,7 +336,8 @@ impl Evaluator {
     /// Remembers it, unless it is to become another one. While planning, what is referred to has its
     /// final value, unknown parts included; while applying, unknown parts become known.
     pub(crate) fn keep_whole_call(&self, module: &ModuleInstance, name: &Arc<str>, whole: &Value) {
-        if whole.is_wholly_known() {
+        // The outputs in it are remembered by the same rule.
+        if whole.is_wholly_known() || !self.setting.applying {
             let mut all = self
                 .whole_calls
                 .write()

@@ -205,7 +205,8 @@ impl<'e> ModuleScope<'e> {
         }
         let waited = self.pending.borrow().len();
         let whole = self.make_whole_call(name, expansion);
-        if self.pending.borrow().len() == waited {
+        let settled = !matches!(expansion, Expansion::Unknown);
+        if settled && self.pending.borrow().len() == waited {
             self.evaluator.keep_whole_call(self.instance, name, &whole);
         }
         whole
