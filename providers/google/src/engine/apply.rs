@@ -1,7 +1,7 @@
 //! Making, changing and removing objects.
 
-use formwork_google_client::{Body, ErrorKind, OperationKind};
-use formwork_google_schema::{Act, Node, Resource, Setter, UpdateStyle};
+use formwork_google_client::{Body, ErrorKind, OperationKind, Request};
+use formwork_google_schema::{Act, MethodMapping, Node, Resource, Setter, UpdateStyle};
 use formwork_provider::{Bytes, OperationLog, Reported};
 use formwork_values::{Kind, Value};
 use serde_json::{Map, Value as Json};
@@ -432,7 +432,7 @@ impl<'a> Subject<'a> {
     /// Sends one changing request of an update and follows it.
     pub(crate) async fn send_update(
         &self,
-        request: formwork_google_client::Request,
+        request: Request,
         log: &dyn OperationLog,
     ) -> Result<(), Failure> {
         let create = self.resource.methods.create.as_ref();
@@ -457,6 +457,22 @@ impl<'a> Subject<'a> {
         self.cloud.change(&change, log).await.map(drop)
     }
 
+    /// A request of one of the resource's methods, addressed to this object; nothing in it yet.
+    fn request_of(&self, mapping: &MethodMapping) -> Result<Request, Failure> {
+        let path = self
+            .located()
+            .url(&mapping.url)
+            .ok_or_else(|| self.no_address())?;
+        let service = &self.resource.service;
+        Ok(self.cloud.request(verb(mapping), service, path))
+    }
+
+    /// The method that changes the object.
+    fn update_method(&self) -> Result<&MethodMapping, Failure> {
+        let update = self.resource.methods.update.as_ref();
+        update.ok_or_else(|| self.no_method("changed"))
+    }
+
     async fn patch(
         &self,
         fields: &[&Node],
@@ -464,19 +480,8 @@ impl<'a> Subject<'a> {
         prior: &Value,
         log: &dyn OperationLog,
     ) -> Result<(), Failure> {
-        let mapping = self
-            .resource
-            .methods
-            .update
-            .as_ref()
-            .ok_or_else(|| self.no_method("changed"))?;
-        let path = self
-            .located()
-            .url(&mapping.url)
-            .ok_or_else(|| self.no_address())?;
-        let mut request = self
-            .cloud
-            .request(verb(mapping), &self.resource.service, path);
+        let mapping = self.update_method()?;
+        let mut request = self.request_of(mapping)?;
         let mut part = self.part_of(fields, &body);
         let three = self.resource.field("effective_labels").is_some();
         if three && fields.iter().any(|n| &*n.name == "labels") && !self.resource.update.mask {
@@ -495,19 +500,8 @@ impl<'a> Subject<'a> {
     }
 
     async fn put(&self, body: Map<String, Json>, log: &dyn OperationLog) -> Result<(), Failure> {
-        let mapping = self
-            .resource
-            .methods
-            .update
-            .as_ref()
-            .ok_or_else(|| self.no_method("changed"))?;
-        let path = self
-            .located()
-            .url(&mapping.url)
-            .ok_or_else(|| self.no_address())?;
-        let mut request = self
-            .cloud
-            .request(verb(mapping), &self.resource.service, path);
+        let mapping = self.update_method()?;
+        let mut request = self.request_of(mapping)?;
         request.body = Body::Json(Json::Object(body));
         self.send_update(request, log).await
     }
@@ -555,13 +549,7 @@ impl<'a> Subject<'a> {
             .delete
             .as_ref()
             .ok_or_else(|| self.no_method("deleted"))?;
-        let path = self
-            .located()
-            .url(&mapping.url)
-            .ok_or_else(|| self.no_address())?;
-        let mut request = self
-            .cloud
-            .request(verb(mapping), &self.resource.service, path);
+        let mut request = self.request_of(mapping)?;
         if request.method == formwork_google_client::Method::Post {
             request.body = Body::Json(Json::Object(Map::new()));
         }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::mock_tests::lab::Lab;
+use crate::mock_tests::lab::{Lab, with};
 
 #[tokio::test]
 async fn networks() {
@@ -52,11 +52,10 @@ async fn subnetworks() {
         .to_owned();
     let kind = "google_compute_subnetwork";
     let config = |more: serde_json::Value| {
-        let mut c = json!({"name": "s", "network": id, "ip_cidr_range": "10.0.0.0/24", "region": "us-central1"});
-        for (k, v) in more.as_object().unwrap() {
-            c[k] = v.clone();
-        }
-        c
+        with(
+            json!({"name": "s", "network": id, "ip_cidr_range": "10.0.0.0/24", "region": "us-central1"}),
+            &more,
+        )
     };
     let state = lab
         .life(
@@ -124,11 +123,10 @@ async fn firewalls() {
     let (_, id) = network(&lab).await;
     let kind = "google_compute_firewall";
     let config = |more: serde_json::Value| {
-        let mut c = json!({"name": "f", "network": id, "allow": [{"protocol": "TCP", "ports": ["22", "80-90"]}, {"protocol": "icmp"}]});
-        for (k, v) in more.as_object().unwrap() {
-            c[k] = v.clone();
-        }
-        c
+        with(
+            json!({"name": "f", "network": id, "allow": [{"protocol": "TCP", "ports": ["22", "80-90"]}, {"protocol": "icmp"}]}),
+            &more,
+        )
     };
     // No source at all means everywhere; the state stays as configured.
     let state = lab
@@ -180,12 +178,11 @@ async fn routers_nats_routes_and_addresses() {
         .to_owned();
     let kind = "google_compute_router_nat";
     let config = |more: serde_json::Value| {
-        let mut c = json!({"name": "nat", "router": "r", "region": "us-central1", "nat_ip_allocate_option": "AUTO_ONLY",
-            "source_subnetwork_ip_ranges_to_nat": "ALL_SUBNETWORKS_ALL_IP_RANGES"});
-        for (k, v) in more.as_object().unwrap() {
-            c[k] = v.clone();
-        }
-        c
+        with(
+            json!({"name": "nat", "router": "r", "region": "us-central1", "nat_ip_allocate_option": "AUTO_ONLY",
+            "source_subnetwork_ip_ranges_to_nat": "ALL_SUBNETWORKS_ALL_IP_RANGES"}),
+            &more,
+        )
     };
     let other = lab.put(kind, config(json!({"name": "other"})), None).await;
     let nat = lab
@@ -229,11 +226,10 @@ async fn disks_policies_and_reservations() {
     let lab = Lab::new().await;
     let kind = "google_compute_disk";
     let config = |more: serde_json::Value| {
-        let mut c = json!({"name": "d", "zone": "us-central1-b", "size": 20, "type": "pd-balanced", "labels": {"a": "1"}});
-        for (k, v) in more.as_object().unwrap() {
-            c[k] = v.clone();
-        }
-        c
+        with(
+            json!({"name": "d", "zone": "us-central1-b", "size": 20, "type": "pd-balanced", "labels": {"a": "1"}}),
+            &more,
+        )
     };
     let state = lab
         .life(
@@ -284,14 +280,13 @@ async fn instances() {
     let subnetwork = subnetwork(&lab, &id).await;
     let kind = "google_compute_instance";
     let config = |more: serde_json::Value| {
-        let mut c = json!({"name": "vm", "zone": "us-central1-b", "machine_type": "n2-standard-2",
+        with(
+            json!({"name": "vm", "zone": "us-central1-b", "machine_type": "n2-standard-2",
             "boot_disk": [{"initialize_params": [{"image": "debian-cloud/debian-12", "size": 20, "type": "pd-balanced"}]}],
             "network_interface": [{"subnetwork": subnetwork, "nic_type": "GVNIC"}],
-            "metadata": {"a": "1"}, "labels": {"l": "1"}, "tags": ["t"]});
-        for (k, v) in more.as_object().unwrap() {
-            c[k] = v.clone();
-        }
-        c
+            "metadata": {"a": "1"}, "labels": {"l": "1"}, "tags": ["t"]}),
+            &more,
+        )
     };
     let state = lab
         .life(
@@ -328,13 +323,12 @@ async fn instance_templates() {
     let subnetwork = subnetwork(&lab, &id).await;
     let kind = "google_compute_instance_template";
     let config = |more: serde_json::Value| {
-        let mut c = json!({"name_prefix": "t-", "machine_type": "n2-standard-2",
+        with(
+            json!({"name_prefix": "t-", "machine_type": "n2-standard-2",
             "disk": [{"source_image": "debian-cloud/debian-12", "disk_size_gb": 20}],
-            "network_interface": [{"subnetwork": subnetwork}], "metadata": {"a": "1"}, "labels": {"l": "1"}});
-        for (k, v) in more.as_object().unwrap() {
-            c[k] = v.clone();
-        }
-        c
+            "network_interface": [{"subnetwork": subnetwork}], "metadata": {"a": "1"}, "labels": {"l": "1"}}),
+            &more,
+        )
     };
     let state = lab.life(kind, config(json!({})), &[]).await;
     let name = state.attribute("name").unwrap().as_str().unwrap();

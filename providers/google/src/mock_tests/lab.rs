@@ -271,6 +271,14 @@ impl Lab {
     }
 }
 
+/// A configuration with these arguments in addition, or in place of its own.
+pub(crate) fn with(mut base: Json, more: &Json) -> Json {
+    for (name, value) in more.as_object().expect("an object") {
+        base[name] = value.clone();
+    }
+    base
+}
+
 pub(crate) fn told(reported: &[Reported]) -> String {
     reported
         .iter()

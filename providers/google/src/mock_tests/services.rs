@@ -3,19 +3,18 @@
 use serde_json::json;
 
 use crate::mock_tests::compute::network;
-use crate::mock_tests::lab::Lab;
+use crate::mock_tests::lab::{Lab, with};
 
 #[tokio::test]
 async fn buckets_and_objects() {
     let lab = Lab::new().await;
     let kind = "google_storage_bucket";
     let config = |more: serde_json::Value| {
-        let mut c = json!({"name": "formwork-b", "location": "us-central1", "uniform_bucket_level_access": true, "force_destroy": true,
-            "labels": {"a": "1", "b": "2"}});
-        for (k, v) in more.as_object().unwrap() {
-            c[k] = v.clone();
-        }
-        c
+        with(
+            json!({"name": "formwork-b", "location": "us-central1", "uniform_bucket_level_access": true, "force_destroy": true,
+            "labels": {"a": "1", "b": "2"}}),
+            &more,
+        )
     };
     let state = lab
         .life(
@@ -69,13 +68,12 @@ async fn filestore() {
     let (_, id) = network(&lab).await;
     let kind = "google_filestore_instance";
     let config = |more: serde_json::Value| {
-        let mut c = json!({"name": "home", "location": "us-central1-b", "tier": "BASIC_SSD",
+        with(
+            json!({"name": "home", "location": "us-central1-b", "tier": "BASIC_SSD",
             "file_shares": [{"name": "home", "capacity_gb": 2560}],
-            "networks": [{"network": id, "modes": ["MODE_IPV4"]}], "labels": {"a": "1"}});
-        for (k, v) in more.as_object().unwrap() {
-            c[k] = v.clone();
-        }
-        c
+            "networks": [{"network": id, "modes": ["MODE_IPV4"]}], "labels": {"a": "1"}}),
+            &more,
+        )
     };
     let state = lab
         .life(
@@ -96,11 +94,10 @@ async fn accounts_services_and_project_policy() {
     let lab = Lab::new().await;
     let kind = "google_service_account";
     let config = |more: serde_json::Value| {
-        let mut c = json!({"account_id": "cluster", "display_name": "Cluster"});
-        for (k, v) in more.as_object().unwrap() {
-            c[k] = v.clone();
-        }
-        c
+        with(
+            json!({"account_id": "cluster", "display_name": "Cluster"}),
+            &more,
+        )
     };
     let account = lab
         .life(
