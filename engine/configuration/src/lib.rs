@@ -61,7 +61,9 @@ pub use module::{Backend, Module, Unserved};
 pub use module_call::{ModuleCall, ModuleSource, PassedProvider};
 pub use moves::{MoveResults, Moves};
 pub use provider::{ProviderConfig, ProviderRequirement};
-pub use reader::{DiskReader, LocalModulesOnly, MemoryReader, ModuleFetcher, SourceReader};
+pub use reader::{
+    DiskReader, LocalModulesOnly, MemoryReader, ModuleFetcher, ModuleRequest, SourceReader,
+};
 pub use refactoring::{ImportBlock, MoveTarget, MovedBlock, RemovedBlock};
 pub use references::{
     FoundReference, body_references, dynamic_iterator, expression_references, instance_key,

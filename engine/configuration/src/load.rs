@@ -4,8 +4,8 @@ use crate::configuration::Configuration;
 use crate::language::LanguageLevel;
 use crate::lock::{DependencyLock, LOCK_FILE};
 use crate::module::{Module, TOP_LEVEL};
-use crate::module_call::ModuleSource;
-use crate::reader::{ModuleFetcher, SourceReader, normalised};
+use crate::module_call::{ModuleCall, ModuleSource};
+use crate::reader::{ModuleFetcher, ModuleRequest, SourceReader, normalised};
 use crate::{overrides, static_checks};
 use formwork_addresses::ModulePath;
 use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, FileId, SourceMap};
@@ -57,90 +57,95 @@ pub fn load(
         }
     }
 
-    // Modules still to be entered into the tree, with the directories above them.
-    let mut pending = vec![(ModulePath::root(), root.clone())];
-    while let Some((path, directory)) = pending.pop() {
-        let Some(module) = read.get(&directory).cloned() else {
-            continue;
-        };
-        configuration.modules.insert(path.clone(), module.clone());
-        for call in module.calls.values().rev() {
-            let child = path.child(&call.name);
-            let target = match &call.source {
-                ModuleSource::Local(relative) => normalised(&directory.join(&**relative)),
-                ModuleSource::Remote(text) if text.is_empty() => continue,
-                _ => match with.fetcher.directory(&path, call) {
-                    Ok(d) => normalised(&d),
-                    Err(why) => {
-                        diagnostics.push(
-                            Diagnostic::error("Module not installed", why)
-                                .at(call.source_range)
-                                .within(call.range),
-                        );
-                        continue;
-                    }
-                },
-            };
-            if child.names().len() > MAX_DEPTH || is_own_ancestor(&configuration, &path, &target) {
-                diagnostics.push(
-                    Diagnostic::error(
-                        "Module call cycle",
-                        format!(
-                            "The module \"{}\" is read from {}, which is one of the modules that \
-                             call it, so that it would contain itself without end.",
-                            call.name,
-                            target.display()
-                        ),
-                    )
-                    .at(call.source_range)
-                    .within(call.range),
-                );
-                continue;
-            }
-            if !read.contains_key(&target) {
-                match load_module(&target, with, sources, &mut diagnostics) {
-                    Ok(m) if m.has_files => {
-                        read.insert(target.clone(), Arc::new(m));
-                    }
-                    Ok(_) => {
-                        diagnostics.push(
-                            Diagnostic::error(
-                                "Unreadable module directory",
-                                format!(
+    // The tree grows level by level, so that the modules of a level can be fetched together.
+    let mut level = vec![(ModulePath::root(), root.clone())];
+    while !level.is_empty() {
+        let callers: Vec<(ModulePath, PathBuf, Arc<Module>)> = level
+            .drain(..)
+            .filter_map(|(path, directory)| {
+                let module = read.get(&directory)?.clone();
+                configuration.modules.insert(path.clone(), module.clone());
+                Some((path, directory, module))
+            })
+            .collect();
+        let requests: Vec<ModuleRequest<'_>> = callers
+            .iter()
+            .flat_map(|(caller, _, module)| {
+                module
+                    .calls
+                    .values()
+                    .filter_map(move |call| match &call.source {
+                        ModuleSource::Local(_) => None,
+                        ModuleSource::Remote(text) if text.is_empty() => None,
+                        source => Some(ModuleRequest {
+                            caller,
+                            call,
+                            source,
+                            version: call.version.as_ref(),
+                        }),
+                    })
+            })
+            .collect();
+        if !requests.is_empty() {
+            with.fetcher.prepare(&requests);
+        }
+        let mut requests = requests.into_iter();
+        for (path, directory, module) in &callers {
+            for call in module.calls.values() {
+                let target = match &call.source {
+                    ModuleSource::Local(relative) => normalised(&directory.join(&**relative)),
+                    ModuleSource::Remote(text) if text.is_empty() => continue,
+                    _ => match requests.next().map(|r| with.fetcher.directory(&r)) {
+                        Some(Ok(d)) => normalised(&d),
+                        Some(Err(d)) => {
+                            diagnostics.push(placed(*d, call));
+                            continue;
+                        }
+                        None => continue,
+                    },
+                };
+                if path.names().len() >= MAX_DEPTH || is_own_ancestor(&configuration, path, &target)
+                {
+                    let detail = format!(
+                        "The module \"{}\" is read from {}, which is one of the modules that call \
+                         it, so that it would contain itself without end.",
+                        call.name,
+                        target.display()
+                    );
+                    diagnostics.push(placed(Diagnostic::error("Module call cycle", detail), call));
+                    continue;
+                }
+                if !read.contains_key(&target) {
+                    match load_module(&target, with, sources, &mut diagnostics) {
+                        Ok(m) if m.has_files => {
+                            read.insert(target.clone(), Arc::new(m));
+                        }
+                        other => {
+                            let detail = match other {
+                                Ok(_) => format!(
                                     "The directory {} holds no configuration files (.tf).",
                                     target.display()
                                 ),
-                            )
-                            .at(call.source_range)
-                            .within(call.range),
-                        );
-                        continue;
-                    }
-                    Err(why) => {
-                        diagnostics.push(
-                            Diagnostic::error(
-                                "Unreadable module directory",
-                                if why.kind() == io::ErrorKind::NotFound {
-                                    format!(
-                                        "There is no directory {}. The source of a local module is a \
-                                         path from the module that calls it.",
-                                        target.display()
-                                    )
-                                } else {
-                                    format!(
-                                        "The directory {} cannot be read: {why}.",
-                                        target.display()
-                                    )
-                                },
-                            )
-                            .at(call.source_range)
-                            .within(call.range),
-                        );
-                        continue;
+                                Err(why) if why.kind() == io::ErrorKind::NotFound => format!(
+                                    "There is no directory {}. The source of a local module is a \
+                                     path from the module that calls it.",
+                                    target.display()
+                                ),
+                                Err(why) => format!(
+                                    "The directory {} cannot be read: {why}.",
+                                    target.display()
+                                ),
+                            };
+                            diagnostics.push(placed(
+                                Diagnostic::error("Unreadable module directory", detail),
+                                call,
+                            ));
+                            continue;
+                        }
                     }
                 }
+                level.push((path.child(&call.name), target));
             }
-            pending.push((child, target));
         }
     }
 
@@ -163,6 +168,15 @@ pub fn load(
         static_checks::check(&configuration, &mut diagnostics);
     }
     (configuration, diagnostics)
+}
+
+/// At the source of a call, if it names no place of its own.
+fn placed(d: Diagnostic, call: &ModuleCall) -> Diagnostic {
+    if d.subject.is_some() {
+        d
+    } else {
+        d.at(call.source_range).within(call.range)
+    }
 }
 
 fn is_own_ancestor(configuration: &Configuration, path: &ModulePath, target: &Path) -> bool {

@@ -4,8 +4,10 @@
 //! from disk, from an editor's unsaved buffers, from the bytes in a saved plan, or from a test's
 //! text. Modules with a source other than a local path are asked of a [`ModuleFetcher`].
 
-use crate::module_call::ModuleCall;
+use crate::module_call::{ModuleCall, ModuleSource};
+use crate::version::VersionConstraints;
 use formwork_addresses::ModulePath;
+use formwork_diagnostics::Diagnostic;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -129,13 +131,41 @@ pub(crate) fn normalised(path: &Path) -> PathBuf {
     out
 }
 
+/// A module call whose source is no local path, as it stands at one place in the tree.
+///
+/// The same block may stand in the tree several times, as often as its module is called, and its
+/// source may come to something else each time; so what it came to stands beside the call.
+#[derive(Clone, Copy, Debug)]
+pub struct ModuleRequest<'a> {
+    /// The module that makes the call.
+    pub caller: &'a ModulePath,
+    /// The call.
+    pub call: &'a ModuleCall,
+    /// Where the module comes from.
+    pub source: &'a ModuleSource,
+    /// Which versions will do; of a registry module only.
+    pub version: Option<&'a VersionConstraints>,
+}
+
+impl ModuleRequest<'_> {
+    /// The path of the module that is called.
+    pub fn path(&self) -> ModulePath {
+        self.caller.child(&self.call.name)
+    }
+}
+
 /// Finds modules that are not local paths.
 pub trait ModuleFetcher {
-    /// The directory in which the module of `call`, made by the module at `caller`, lies ready.
+    /// All that will be asked for at one level of the tree, before any of it is: time to fetch
+    /// several modules at once. What goes wrong is told by [`Self::directory`].
+    fn prepare(&self, _requests: &[ModuleRequest<'_>]) {}
+
+    /// The directory in which the module lies ready.
     ///
     /// # Errors
-    /// Full sentences: why it is not there, and what to do.
-    fn directory(&self, caller: &ModulePath, call: &ModuleCall) -> Result<PathBuf, String>;
+    /// Why it is not there, and what to do. Where the diagnostic names no place, it is put at the
+    /// source of the call.
+    fn directory(&self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>>;
 }
 
 /// Knows no module but local paths.
@@ -143,16 +173,19 @@ pub trait ModuleFetcher {
 pub struct LocalModulesOnly;
 
 impl ModuleFetcher for LocalModulesOnly {
-    fn directory(&self, _caller: &ModulePath, call: &ModuleCall) -> Result<PathBuf, String> {
-        let kind = match &call.source {
-            crate::ModuleSource::Registry { .. } => "modules from a registry",
+    fn directory(&self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>> {
+        let kind = match request.source {
+            ModuleSource::Registry { .. } => "modules from a registry",
             _ => "modules from a remote source",
         };
-        Err(format!(
-            "The source is \"{}\", and this version of Formwork does not fetch {kind} yet. Put a copy \
-             of the module beside the configuration and name it by its path, such as \
-             \"./modules/{}\".",
-            call.source, call.name
-        ))
+        Err(Box::new(Diagnostic::error(
+            "Module not installed",
+            format!(
+                "The source is \"{}\", and this version of Formwork does not fetch {kind} yet. Put a \
+                 copy of the module beside the configuration and name it by its path, such as \
+                 \"./modules/{}\".",
+                request.source, request.call.name
+            ),
+        )))
     }
 }
