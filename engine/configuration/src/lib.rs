@@ -40,7 +40,6 @@ mod resource;
 mod shape;
 mod static_checks;
 mod tfvars;
-mod type_constraint;
 mod variable;
 mod version;
 
@@ -50,6 +49,7 @@ mod tests;
 pub use check::{CheckBlock, CheckRule};
 pub use configuration::{Configuration, RequiredProvider, ResolvedProvider};
 pub use depends_on::{ProviderReference, StaticReference};
+pub use formwork_eval::{Defaults, TypeConstraint, parse_type_constraint};
 pub use inputs::{
     Given, InputLayer, InputOrigin, RootVariables, automatic_value_files, missing_variable,
     root_variables,
@@ -73,6 +73,5 @@ pub use resource::{
     IgnoreChanges, Lifecycle, Provisioner, ProvisionerTime, Repetition, ResourceBlock,
 };
 pub use tfvars::{GivenValue, Unsuitable, parse_tfvars};
-pub use type_constraint::{Defaults, TypeConstraint, parse_type_constraint};
 pub use variable::{InputVariable, LocalValue, OutputValue};
 pub use version::{Comparison, Verdict, VersionConstraints, VersionTerm, parse_version};

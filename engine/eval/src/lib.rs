@@ -28,6 +28,7 @@ mod functions;
 mod numbers;
 mod scope;
 mod text;
+mod type_constraint;
 mod yaml;
 
 pub use builtins::{
@@ -39,3 +40,4 @@ pub use evaluate::{
 };
 pub use functions::{Call, CallError, CallId, Functions, Outcome, Parameter, Signature};
 pub use scope::{EmptyScope, MapScope, Resolved, Scope};
+pub use type_constraint::{Defaults, TypeConstraint, parse_type_constraint};

@@ -141,6 +141,15 @@ impl FunctionCall {
     pub fn name_parts(&self) -> impl Iterator<Item = &str> {
         self.name.split("::")
     }
+
+    /// The arguments that are expressions: all of them, but for the second one of `convert(value,
+    /// type)`, which is a type and is read as one.
+    pub fn value_arguments(&self) -> &[Expression] {
+        match (&*self.name, &*self.arguments) {
+            ("convert" | "core::convert", [value, _type]) => std::slice::from_ref(value),
+            (_, all) => all,
+        }
+    }
 }
 
 /// `condition ? yes : no`

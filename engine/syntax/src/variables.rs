@@ -10,7 +10,7 @@ impl Expression {
     /// All references to names from outside, in source order: each traversal whose root is no
     /// variable of an enclosing `for`.
     ///
-    /// Bare object keys are names, not references; the steps after a splat or a calculated index are
+    /// Bare object keys are names, not references, and so are the words of a type, in `convert`; the steps after a splat or a calculated index are
     /// no part of the traversal before it.
     pub fn variables(&self) -> Vec<&Traversal> {
         let mut found = Vec::new();
@@ -60,7 +60,7 @@ impl<'a> Walk<'a, '_> {
                 self.expression(&splat.source);
                 self.expression(&splat.each);
             }
-            K::FunctionCall(call) => self.all(&call.arguments),
+            K::FunctionCall(call) => self.all(call.value_arguments()),
             K::Conditional(c) => {
                 self.expression(&c.condition);
                 self.expression(&c.yes);

@@ -6,8 +6,8 @@ use super::{Answer, Given};
 use crate::convert::Converts;
 use crate::functions::CallError;
 
-/// `try` and `can` are the evaluator's; this is reached only with expanded arguments, whose values
-/// are there already.
+/// `try`, `can` and `convert` are the evaluator's; this is reached only with expanded arguments, whose
+/// values are there already.
 pub(super) fn lazily(_given: &Given<'_>) -> Answer {
     Err(CallError::call(
         "Its arguments must be written out: \"...\" cannot be used here.",

@@ -1,6 +1,6 @@
 //! Base64, gzip, character encodings, URLs.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -25,13 +25,18 @@ pub(super) fn base64encode(given: &Given<'_>) -> Answer {
     Ok(Value::string(STANDARD.encode(given.text(0))))
 }
 
-pub(super) fn base64decode(given: &Given<'_>) -> Answer {
-    let Some(bytes) = from_base64(given.text(0)) else {
-        return Err(CallError::call(
+/// The bytes of the first argument, which must be base64.
+fn base64_bytes(given: &Given<'_>) -> Result<Vec<u8>, CallError> {
+    from_base64(given.text(0)).ok_or_else(|| {
+        CallError::call(
             "The text is not base64: only letters, digits, \"+\" and \"/\", padded with \"=\" to a \
              multiple of four, are.",
-        ));
-    };
+        )
+    })
+}
+
+pub(super) fn base64decode(given: &Given<'_>) -> Answer {
+    let bytes = base64_bytes(given)?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Value::string(text)),
         Err(_) => Err(CallError::call(
@@ -68,6 +73,65 @@ fn gzip(data: &[u8]) -> std::io::Result<Vec<u8>> {
     out.extend(crc.sum().to_le_bytes());
     out.extend(crc.amount().to_le_bytes());
     Ok(out)
+}
+
+/// The most that a compressed text may hold: a few bytes can stand for any number of them.
+const MOST_DECOMPRESSED: u64 = 64 * 1024 * 1024;
+
+pub(super) fn base64gunzip(given: &Given<'_>) -> Answer {
+    let bytes = base64_bytes(given)?;
+    let mut text = Vec::new();
+    let read = flate2::bufread::MultiGzDecoder::new(&bytes[..])
+        .take(MOST_DECOMPRESSED + 1)
+        .read_to_end(&mut text);
+    if let Err(error) = read {
+        return Err(CallError::call(format!(
+            "What the base64 text holds is not compressed by gzip: {error}."
+        )));
+    }
+    if text.len() as u64 > MOST_DECOMPRESSED {
+        return Err(CallError::call(format!(
+            "The text holds more than {} MiB when it is decompressed, which is more than is taken here.",
+            MOST_DECOMPRESSED / (1024 * 1024)
+        )));
+    }
+    match String::from_utf8(text) {
+        Ok(text) => Ok(Value::string(text)),
+        Err(_) => Err(CallError::call(
+            "What was compressed is not text in UTF-8. Bytes of other kinds cannot be values; pass the \
+             base64 text on instead.",
+        )),
+    }
+}
+
+/// As forms of web pages are read: "+" is a space, "%" and two hexadecimal digits are a byte.
+pub(super) fn urldecode(given: &Given<'_>) -> Answer {
+    let text = given.text(0);
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.bytes().enumerate();
+    while let Some((at, byte)) = rest.next() {
+        out.push(match byte {
+            b'+' => b' ',
+            b'%' => {
+                let digits = text.get(at + 1..at + 3);
+                let digits = digits.filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
+                let byte = digits.and_then(|d| u8::from_str_radix(d, 16).ok());
+                let Some(byte) = byte else {
+                    let found: String = text[at..].chars().take(3).collect();
+                    return Err(CallError::call(format!(
+                        "{found:?} is no encoded byte: \"%\" must be followed by two hexadecimal digits, and \
+                         is written \"%25\" where it stands for itself."
+                    )));
+                };
+                rest.nth(1);
+                byte
+            }
+            other => other,
+        });
+    }
+    String::from_utf8(out).map(Value::string).map_err(|_| {
+        CallError::call("The bytes that are encoded in the text are not text in UTF-8.")
+    })
 }
 
 pub(super) fn urlencode(given: &Given<'_>) -> Answer {

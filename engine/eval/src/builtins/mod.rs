@@ -10,6 +10,9 @@
 //! `format` is an error or `null` and not an unknown value, and what can be said of unknown values is
 //! said more often. Bytes of `base64gzip` are a compressor's own.
 //!
+//! `base64gunzip`, `cidrcontains` and `urldecode` are OpenTofu's, `convert` is there since Terraform
+//! 1.15 and OpenTofu 1.13; their answers follow what those tools' documentation promises.
+//!
 //! Functions see their arguments converted; unless they take unknown values or marks, none of the
 //! arguments is unknown at its top or marked at all. They may still hold unknown values inside.
 
@@ -128,6 +131,11 @@ const TABLE: &[(&str, &str, Body)] = &[
         "str: string -> string",
         encoding::base64encode,
     ),
+    (
+        "base64gunzip",
+        "str: string -> string",
+        encoding::base64gunzip,
+    ),
     ("base64gzip", "str: string -> string", encoding::base64gzip),
     (
         "base64sha256",
@@ -152,6 +160,11 @@ const TABLE: &[(&str, &str, Body)] = &[
         "chunklist",
         "list~!: list(any), size~: number -> list(list(any))",
         collections::chunklist,
+    ),
+    (
+        "cidrcontains",
+        "containing_prefix: string, contained_ip_or_prefix: string -> bool",
+        network::cidrcontains,
     ),
     (
         "cidrhost",
@@ -189,6 +202,11 @@ const TABLE: &[(&str, &str, Body)] = &[
         "contains",
         "list~: any, value~: any -> any",
         collections::contains,
+    ),
+    (
+        "convert",
+        "value?~!: any, type: any -> any",
+        conversion::lazily,
     ),
     ("csvdecode", "str: string -> any", csv::csvdecode),
     ("dirname", "path: string -> string", filesystem::dirname),
@@ -457,6 +475,7 @@ const TABLE: &[(&str, &str, Body)] = &[
     ),
     ("try", "expressions...: any -> any", conversion::lazily),
     ("upper", "str~: string -> string", strings::upper),
+    ("urldecode", "str: string -> string", encoding::urldecode),
     ("urlencode", "str: string -> string", encoding::urlencode),
     ("uuid", "-> string", hashing::uuid),
     (

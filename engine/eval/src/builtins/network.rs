@@ -132,6 +132,32 @@ pub(super) fn cidrhost(given: &Given<'_>) -> Answer {
     )))
 }
 
+pub(super) fn cidrcontains(given: &Given<'_>) -> Answer {
+    let outer = network(given)?;
+    let text = given.text(1);
+    let inner = if text.contains('/') {
+        Network::parse(text)
+    } else {
+        // an address is the network of itself alone
+        let length = if text.contains(':') { 128 } else { 32 };
+        Network::parse(&format!("{text}/{length}"))
+            .map_err(|_| format!("{text:?} is neither an IP address nor a network."))
+    }
+    .map_err(|detail| CallError::argument(1, detail))?;
+    if inner.bits != outer.bits {
+        let family = |n: Network| if n.bits == 32 { "IPv4" } else { "IPv6" };
+        return Err(CallError::call(format!(
+            "{:?} is {} and {text:?} is {}: one can be within the other only if both are of the same family.",
+            given.text(0),
+            family(outer),
+            family(inner)
+        )));
+    }
+    Ok(Value::bool(
+        inner.length >= outer.length && inner.address & !mask(outer.host_bits()) == outer.address,
+    ))
+}
+
 pub(super) fn cidrnetmask(given: &Given<'_>) -> Answer {
     let network = network(given)?;
     if network.bits != 32 {

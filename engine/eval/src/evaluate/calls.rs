@@ -10,6 +10,7 @@ use formwork_values::{Marks, Refinement, Type, Value};
 use super::{Evaluator, Locals, unknown_bool};
 use crate::convert::Converts;
 use crate::functions::{Call, CallError, Outcome, Signature};
+use crate::type_constraint::parse_type_constraint;
 
 impl Evaluator<'_> {
     pub(super) fn call(
@@ -27,6 +28,7 @@ impl Evaluator<'_> {
             "can" if !call.expand_final && call.arguments.len() == 1 => {
                 return self.can_call(call, locals);
             }
+            "convert" => return self.convert_call(call, &signature, whole, locals),
             _ => {}
         }
         let start = self.bookmark();
@@ -162,9 +164,31 @@ impl Evaluator<'_> {
                 }
             }
         }
+        self.count_fits(
+            call,
+            signature,
+            values.len(),
+            values.last().map(|(_, e)| *e),
+            whole,
+            locals,
+        )
+        .then_some(values)
+    }
+
+    /// Whether there are as many arguments as the function takes; tells it if not. `last` is where
+    /// the last of them stands.
+    fn count_fits(
+        &mut self,
+        call: &FunctionCall,
+        signature: &Signature,
+        given: usize,
+        last: Option<&Expression>,
+        whole: &Expression,
+        locals: Locals<'_>,
+    ) -> bool {
         let wanted = signature.parameters.len();
-        if values.len() < wanted {
-            let missing = &signature.parameters[values.len()].name;
+        if given < wanted {
+            let missing = &signature.parameters[given].name;
             let problem = Diagnostic::error(
                 "Not enough function arguments",
                 format!(
@@ -182,26 +206,25 @@ impl Evaluator<'_> {
             .at(call.close)
             .within(whole.range());
             self.tell_call(problem, call, Some(signature), whole, locals);
-            return None;
+            return false;
         }
-        if signature.variadic.is_none()
-            && let Some((_, surplus)) = values.get(wanted)
-        {
+        if signature.variadic.is_none() && given > wanted {
+            // expanded arguments all stand where the expanded list stands
+            let surplus = call.arguments.get(wanted).or(last).unwrap_or(whole);
             let problem = Diagnostic::error(
                 "Too many function arguments",
                 format!(
-                    "The function \"{}\" takes {wanted} argument{}, but {} are given.",
+                    "The function \"{}\" takes {wanted} argument{}, but {given} are given.",
                     call.name,
                     if wanted == 1 { "" } else { "s" },
-                    values.len()
                 ),
             )
             .at(surplus.range())
             .within(whole.range());
-            self.tell_call(problem, call, Some(signature), whole, locals);
-            return None;
+            self.tell_call(problem, call, Some(signature), surplus, locals);
+            return false;
         }
-        Some(values)
+        true
     }
 
     /// One argument as the parameter wants it; `None` after telling that it does not fit.
@@ -459,6 +482,61 @@ impl Evaluator<'_> {
         } else {
             // whether it can be evaluated is no secret, as it is none elsewhere in the language
             Value::bool(!failed)
+        }
+    }
+
+    /// `convert(value, type)`: the second argument is a type, as variables have one, and not an
+    /// expression.
+    fn convert_call(
+        &mut self,
+        call: &FunctionCall,
+        signature: &Signature,
+        whole: &Expression,
+        locals: Locals<'_>,
+    ) -> Value {
+        if call.expand_final {
+            let detail = "The arguments of \"convert\" must be written out, since the second is a type and \
+                          not a value: \"...\" cannot be used here.";
+            let place = call.arguments.last().unwrap_or(whole);
+            let problem = Diagnostic::error("Error in function call", detail)
+                .at(place.range())
+                .within(whole.range());
+            return self.tell_call(problem, call, Some(signature), whole, locals);
+        }
+        let given = call.arguments.len();
+        let fits = self.count_fits(call, signature, given, call.arguments.last(), whole, locals);
+        let [value_place, type_place] = &*call.arguments else {
+            return Value::dynamic();
+        };
+        if !fits {
+            return Value::dynamic();
+        }
+        let (constraint, problems) = parse_type_constraint(type_place);
+        let failed = problems.has_errors();
+        self.tell_firm(problems);
+        let start = self.bookmark();
+        let value = self.value_of(value_place, locals);
+        if failed || self.failed_since(start) {
+            return Value::dynamic();
+        }
+        match constraint.apply(value.clone()) {
+            Ok(converted) => converted,
+            Err(error) => {
+                let marks = value.all_marks();
+                let reason = if marks.is_sensitive() || marks.is_ephemeral() {
+                    "the reason is withheld, since it may tell of a sensitive value".to_owned()
+                } else {
+                    error.to_string()
+                };
+                let detail = format!(
+                    "The argument \"value\" cannot be made {}: {reason}.",
+                    super::explain::with_article(&constraint.ty.friendly_name_for_constraint())
+                );
+                let problem = Diagnostic::error("Invalid function argument", detail)
+                    .at(value_place.range())
+                    .within(whole.range());
+                self.tell_call(problem, call, Some(signature), value_place, locals)
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 // a broken fixture should stop the test where it is broken
 #![allow(clippy::expect_used)]
 
+mod later;
 mod live;
 mod recorded;
 mod unknown;

@@ -410,14 +410,21 @@ fn recorded_type(ty: &serde_json::Value) -> Type {
     }
 }
 
+/// Functions that the recorded binary does not have.
+const LATER: [&str; 4] = ["base64gunzip", "cidrcontains", "convert", "urldecode"];
+
 #[test]
 fn signatures_are_as_recorded() {
     let text = std::fs::read_to_string(oracle().join("functions.json")).expect("signatures");
     let recorded: BTreeMap<String, serde_json::Value> = serde_json::from_str(&text).expect("JSON");
     let functions = builtins();
-    let ours: Vec<String> = functions.signatures().map(|s| s.name.to_string()).collect();
-    assert_eq!(ours, recorded.keys().cloned().collect::<Vec<_>>());
-    for signature in functions.signatures() {
+    let (later, ours): (Vec<_>, Vec<_>) = functions
+        .signatures()
+        .partition(|s| LATER.contains(&&*s.name));
+    assert_eq!(later.len(), LATER.len());
+    let names: Vec<String> = ours.iter().map(|s| s.name.to_string()).collect();
+    assert_eq!(names, recorded.keys().cloned().collect::<Vec<_>>());
+    for signature in ours {
         let expected = &recorded[&*signature.name];
         let parameter =
             |p: &formwork_eval::Parameter| (p.name.to_string(), p.ty.clone(), p.nullable);

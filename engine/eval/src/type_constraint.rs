@@ -5,9 +5,8 @@
 //! default may itself be of a type that needs converting. A default takes the place of an attribute
 //! that is absent or null; one of a whole value that is null takes no place at all.
 
-use crate::constant::constant;
-use crate::shape::suggest;
-use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceRange};
+use crate::evaluate::evaluate_literal;
+use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceRange, nearest};
 use formwork_syntax::{Expression, ExpressionKind, FunctionCall, ObjectKey, on_deep_stack};
 use formwork_values::{ConvertError, Kind, ObjectType, Type, Value, convert};
 use std::collections::BTreeMap;
@@ -142,7 +141,8 @@ impl Defaults {
     }
 }
 
-/// Reads the `type` argument of a variable.
+/// Reads a type as it is written: the `type` argument of a variable or output, the second argument of
+/// `convert`.
 pub fn parse_type_constraint(e: &Expression) -> Checked<TypeConstraint> {
     let mut diagnostics = Diagnostics::new();
     if let Some(quoted) = e.as_literal_string()
@@ -206,7 +206,8 @@ fn parse_step(e: &Expression, diagnostics: &mut Diagnostics) -> (Type, Defaults)
             }
             _ => {
                 let d = error(format!("\"{word}\" is not a type."), e.range());
-                diagnostics.push(suggest(d, word, PRIMITIVES.into_iter().chain(CONSTRUCTORS)));
+                let known = PRIMITIVES.into_iter().chain(CONSTRUCTORS);
+                diagnostics.push(with_nearest(d, word, known));
                 return nothing();
             }
         };
@@ -228,6 +229,30 @@ fn parse_step(e: &Expression, diagnostics: &mut Diagnostics) -> (Type, Defaults)
         e.range(),
     ));
     nothing()
+}
+
+fn with_nearest<'a>(
+    d: Diagnostic,
+    given: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Diagnostic {
+    match nearest(given, known) {
+        Some(name) => d.hint(format!("Did you mean \"{name}\"?")),
+        None => d,
+    }
+}
+
+/// A default, which must be known from the text alone. Strings of the JSON syntax are no templates
+/// there.
+fn constant(e: &Expression, diagnostics: &mut Diagnostics) -> Option<Value> {
+    let e = &e.as_constant();
+    if e.is_invalid() {
+        return None;
+    }
+    let (value, said) = evaluate_literal(e);
+    let failed = said.has_errors();
+    diagnostics.append(said);
+    (!failed).then_some(value)
 }
 
 const OPTIONAL_ONLY: &str = "\"optional\" may only stand directly at an attribute of an object type, \
@@ -325,7 +350,7 @@ fn parse_call(call: &FunctionCall, diagnostics: &mut Diagnostics) -> (Type, Defa
                 format!("\"{name}\" does not make a type."),
                 call.name_range.to(call.close),
             );
-            diagnostics.push(suggest(d, name, CONSTRUCTORS));
+            diagnostics.push(with_nearest(d, name, CONSTRUCTORS));
             nothing
         }
     }
