@@ -1,4 +1,5 @@
-//! Where snapshots, locks and journals are kept. Today: files ([`LocalStore`]).
+//! Where snapshots, locks and journals are kept. Files ([`LocalStore`]), Cloud Storage
+//! ([`GcsStore`]), and any server that speaks Terraform's HTTP protocol of states ([`HttpStore`]).
 //!
 //! A backend sees bytes. It knows nothing of values, so it cannot leak one; it knows no engine, so any
 //! command can use it.
@@ -20,10 +21,14 @@
 mod explain;
 mod file_lock;
 mod files;
+mod gcs;
+mod http;
 mod journal;
 mod local;
 mod reader;
 
+pub use gcs::{GcsConfig, GcsStore};
+pub use http::{HttpConfig, HttpStore};
 pub use local::{Backup, LocalStore};
 pub use reader::LocalStates;
 
