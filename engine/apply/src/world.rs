@@ -14,6 +14,7 @@ fn expansion(keys: &PlannedKeys) -> Expansion {
     match keys {
         PlannedKeys::Single => Expansion::Single,
         PlannedKeys::Count(n) => Expansion::Count(*n),
+        PlannedKeys::Disabled => Expansion::Disabled,
         PlannedKeys::Keys(keys) => Expansion::Keys(Arc::new(keys.iter().cloned().collect())),
     }
 }

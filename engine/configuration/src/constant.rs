@@ -86,3 +86,26 @@ pub(crate) fn flag_argument(
     let a = body.attribute(name)?;
     constant_of(&a.expression, &Type::Bool, diagnostics)?.as_bool()
 }
+
+/// Says so if an expression whose value stands in the text is neither true nor false. What has to be
+/// evaluated is judged when it is. Null stands for an argument that is not there.
+pub(crate) fn plain_flag(e: &Expression, summary: &str, diagnostics: &mut Diagnostics) {
+    let (value, said) = formwork_eval::evaluate_literal(e);
+    // What refers to something or calls a function is no literal.
+    if said.has_errors() || !value.is_known() {
+        return;
+    }
+    let given = value.type_of();
+    if convert(value, &Type::Bool).is_err() {
+        diagnostics.push(
+            Diagnostic::error(
+                summary,
+                format!(
+                    "The value must be either true or false, but it is of type {}.",
+                    given.friendly_name()
+                ),
+            )
+            .at(e.range()),
+        );
+    }
+}

@@ -164,6 +164,12 @@ const META: Shape = Shape {
     ],
 };
 
+/// What a module block's `lifecycle` may hold.
+const LIFECYCLE: Shape = Shape {
+    attributes: &[("enabled", false)],
+    blocks: &[],
+};
+
 impl ModuleCall {
     /// The value given for a variable of the module.
     pub fn argument(&self, name: &str) -> Option<&Attribute> {
@@ -177,9 +183,27 @@ impl ModuleCall {
         }
         let (own, rest) = META.read_partial(&block.body, block.open_brace, diagnostics);
         let body = &own;
+        let mut enabled: Option<Attribute> = None;
+        let mut lifecycle_seen = false;
         for inner in own.blocks().iter().chain(rest.blocks()) {
             let kind = &inner.block_type;
-            let d = if matches!(&**kind, "lifecycle" | "locals" | "provider" | "_") {
+            if &**kind == "lifecycle" {
+                if std::mem::replace(&mut lifecycle_seen, true) {
+                    diagnostics.push(
+                        Diagnostic::error(
+                            "Duplicate lifecycle block",
+                            "A module block may hold one lifecycle block only.",
+                        )
+                        .at(inner.header_range()),
+                    );
+                    continue;
+                }
+                labels(inner, [], diagnostics);
+                let inner = LIFECYCLE.read(&inner.body, inner.open_brace, diagnostics);
+                enabled = inner.attribute("enabled").cloned();
+                continue;
+            }
+            let d = if matches!(&**kind, "locals" | "provider" | "_") {
                 Diagnostic::error(
                     "Reserved block type name in module block",
                     format!("A \"{kind}\" block has no meaning in a module block."),
@@ -238,13 +262,17 @@ impl ModuleCall {
         let providers = body
             .attribute("providers")
             .map(|a| passed_providers(&a.expression, diagnostics));
+        let mut repetition = Repetition::decode(body, diagnostics);
+        if let Some(enabled) = &enabled {
+            repetition = repetition.with_enabled(enabled, diagnostics);
+        }
         Some(Self {
             name: name.clone(),
             // Kept without a source too, so that references to it are not reported as well.
             source: source.unwrap_or_else(|| ModuleSource::Remote(Arc::from(""))),
             source_range,
             version,
-            repetition: Repetition::decode(body, diagnostics),
+            repetition,
             depends_on: depends_on(body, diagnostics),
             providers,
             arguments: if rest.is_json() {

@@ -400,7 +400,7 @@ fn implied(
         .get(&address.resource)?;
     let key = match (&block.repetition, &address.key) {
         (Repetition::Count(_), InstanceKey::None) => InstanceKey::Int(0),
-        (Repetition::Single, InstanceKey::Int(0)) => InstanceKey::None,
+        (Repetition::Single | Repetition::Enabled(_), InstanceKey::Int(0)) => InstanceKey::None,
         _ => return None,
     };
     Some(AbsResourceInstance {

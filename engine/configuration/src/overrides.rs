@@ -124,9 +124,30 @@ fn merged(base: &Block, over: &Block) -> Block {
             attributes.retain(|a| &*a.name != other);
         }
     }
+    // So does enabled, which stands in a lifecycle block.
+    let repeats = |b: &Block| {
+        ["count", "for_each"]
+            .iter()
+            .any(|n| b.body.attribute(n).is_some())
+    };
+    let enables = |b: &Block| {
+        b.body
+            .blocks_of("lifecycle")
+            .any(|l| l.body.attribute("enabled").is_some())
+    };
+    if enables(over) && !repeats(over) {
+        attributes.retain(|a| !matches!(&*a.name, "count" | "for_each"));
+    }
+    let unenabled = repeats(over) && !enables(over);
     let by_argument = |b: &Block| matches!(&*b.block_type, "lifecycle" | "required_providers");
     let mut blocks: Vec<Block> = Vec::new();
     for b in body.blocks() {
+        let without;
+        let mut b = b;
+        if unenabled && &*b.block_type == "lifecycle" {
+            without = without_argument(b, "enabled");
+            b = &without;
+        }
         let replaced = over.body.blocks().iter().find(|o| makes(o) == makes(b));
         match replaced {
             None => blocks.push(b.clone()),
@@ -144,6 +165,24 @@ fn merged(base: &Block, over: &Block) -> Block {
     Block {
         body: Body::new(attributes, blocks, body.range(), body.missing_item_range()),
         ..base.clone()
+    }
+}
+
+/// A block without one of its arguments.
+fn without_argument(block: &Block, name: &str) -> Block {
+    let body = &block.body;
+    if body.attribute(name).is_none() {
+        return block.clone();
+    }
+    let rest = body.attributes().iter().filter(|a| &*a.name != name);
+    Block {
+        body: Body::new(
+            rest.cloned().collect(),
+            body.blocks().to_vec(),
+            body.range(),
+            body.missing_item_range(),
+        ),
+        ..block.clone()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::references::{expression_references, instance_key};
 use crate::shape::{Shape, labels, name_label, suggest};
 use formwork_addresses::{InstanceKey, LocalProviderConfig, Resource, ResourceMode, Subject};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
-use formwork_syntax::{Block, Body, Expression, Step};
+use formwork_syntax::{Attribute, Block, Body, Expression, Step};
 use formwork_values::Path;
 
 /// How often a resource or module exists.
@@ -26,6 +26,8 @@ pub enum Repetition {
     Count(Expression),
     /// Once for each element of this, by text.
     ForEach(Expression),
+    /// Once without a key, or not at all, as this says.
+    Enabled(Expression),
 }
 
 /// A `resource`, `data` or `ephemeral` block.
@@ -62,8 +64,8 @@ pub struct ResourceBlock {
 pub struct Lifecycle {
     /// Whether a replacement is made before the old object goes; `None` if not said.
     pub create_before_destroy: Option<bool>,
-    /// Whether a plan that destroys it is an error.
-    pub prevent_destroy: bool,
+    /// Whether a plan that destroys it is an error; judged for each instance that would be destroyed.
+    pub prevent_destroy: Option<Expression>,
     /// Which arguments are left as they are.
     pub ignore_changes: IgnoreChanges,
     /// What else makes a replacement necessary when it changes.
@@ -117,14 +119,14 @@ pub enum ProvisionerTime {
 impl Repetition {
     /// Whether instances have keys.
     pub fn is_repeated(&self) -> bool {
-        !matches!(self, Self::Single)
+        matches!(self, Self::Count(_) | Self::ForEach(_))
     }
 
     /// The expression that decides, if there is one.
     pub fn expression(&self) -> Option<&Expression> {
         match self {
             Self::Single => None,
-            Self::Count(e) | Self::ForEach(e) => Some(e),
+            Self::Count(e) | Self::ForEach(e) | Self::Enabled(e) => Some(e),
         }
     }
 
@@ -151,6 +153,33 @@ impl Repetition {
                 Self::ForEach(f.expression.clone())
             }
         }
+    }
+
+    /// With the `enabled` of a lifecycle block, which excludes the other two.
+    pub(crate) fn with_enabled(self, enabled: &Attribute, diagnostics: &mut Diagnostics) -> Self {
+        let other = match &self {
+            Self::Single | Self::Enabled(_) => {
+                crate::constant::plain_flag(
+                    &enabled.expression,
+                    "Invalid enabled argument",
+                    diagnostics,
+                );
+                return Self::Enabled(enabled.expression.clone());
+            }
+            Self::Count(_) => "count",
+            Self::ForEach(_) => "for_each",
+        };
+        diagnostics.push(
+            Diagnostic::error(
+                "Invalid combination of \"count\", \"for_each\" and \"enabled\"",
+                format!(
+                    "\"enabled\" says whether one object without a key exists, but this block sets \
+                     \"{other}\" too, which makes several. Keep one of the two."
+                ),
+            )
+            .at(enabled.name_range),
+        );
+        self
     }
 }
 
@@ -258,8 +287,13 @@ impl ResourceBlock {
                     seen.push((kind, inner.header_range()));
                     match kind {
                         "lifecycle" => {
-                            resource.lifecycle =
+                            let (lifecycle, enabled) =
                                 Lifecycle::decode(inner, mode, &mut resource.unserved, diagnostics);
+                            resource.lifecycle = lifecycle;
+                            if let Some(enabled) = enabled {
+                                resource.repetition = std::mem::take(&mut resource.repetition)
+                                    .with_enabled(&enabled, diagnostics);
+                            }
                         }
                         "connection" => resource.connection = Some(inner.body.clone()),
                         _ => {
@@ -299,12 +333,13 @@ impl ResourceBlock {
 }
 
 impl Lifecycle {
+    /// Reads a `lifecycle` block; its `enabled`, which is a matter of repetition, comes beside it.
     fn decode(
         block: &Block,
         mode: ResourceMode,
         unserved: &mut Vec<Unserved>,
         diagnostics: &mut Diagnostics,
-    ) -> Self {
+    ) -> (Self, Option<Attribute>) {
         const SHAPE: Shape = Shape {
             attributes: &[
                 ("create_before_destroy", false),
@@ -321,14 +356,11 @@ impl Lifecycle {
             ],
         };
         let body = &SHAPE.read(&block.body, block.open_brace, diagnostics);
-        for (name, construct) in [
-            ("enabled", "lifecycle enabled"),
-            ("destroy", "lifecycle destroy"),
-        ] {
-            if let Some(a) = body.attribute(name) {
-                let range = a.name_range;
-                unserved.push(Unserved { construct, range });
-            }
+        if let Some(a) = body.attribute("destroy") {
+            unserved.push(Unserved {
+                construct: "lifecycle destroy",
+                range: a.name_range,
+            });
         }
         unserved.extend(body.blocks_of("action_trigger").map(|b| Unserved {
             construct: "lifecycle action_trigger",
@@ -369,8 +401,14 @@ impl Lifecycle {
         } else {
             lifecycle.create_before_destroy =
                 flag_argument(body, "create_before_destroy", diagnostics);
-            lifecycle.prevent_destroy =
-                flag_argument(body, "prevent_destroy", diagnostics).unwrap_or(false);
+            lifecycle.prevent_destroy = body.attribute("prevent_destroy").map(|a| {
+                crate::constant::plain_flag(
+                    &a.expression,
+                    "Invalid prevent_destroy argument",
+                    diagnostics,
+                );
+                a.expression.clone()
+            });
             if let Some(a) = body.attribute("ignore_changes") {
                 lifecycle.ignore_changes = ignore_changes(&a.expression, diagnostics);
             }
@@ -389,7 +427,7 @@ impl Lifecycle {
                 _ => {}
             }
         }
-        lifecycle
+        (lifecycle, body.attribute("enabled").cloned())
     }
 }
 

@@ -263,6 +263,9 @@ impl Checker<'_> {
                 connection.iter().for_each(|c| self.destroy_time(c));
             }
         }
+        if let Some(e) = &r.lifecycle.prevent_destroy {
+            self.expression(e, place);
+        }
         self.rules(&r.lifecycle.preconditions, place);
         self.rules(&r.lifecycle.postconditions, place.with_object());
         for e in &r.lifecycle.replace_triggered_by {
@@ -593,7 +596,7 @@ fn resource(
     };
     let next = f.remaining().first();
     match (&block.repetition, keyed) {
-        (Repetition::Single, true) => Some(
+        (Repetition::Single | Repetition::Enabled(_), true) => Some(
             Diagnostic::error(
                 "Unexpected resource instance key",
                 format!(

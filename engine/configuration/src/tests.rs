@@ -259,6 +259,34 @@ fn meta_arguments() {
             "main.tf:5:2-13 Unsupported block type",
         ],
     );
+    check(
+        &resource(" count = 1\n lifecycle {\n enabled = true\n }"),
+        &["main.tf:4:2-9 Invalid combination of \"count\", \"for_each\" and \"enabled\""],
+    );
+    check(
+        &resource(" lifecycle {\n enabled = \"maybe\"\n prevent_destroy = 7\n }"),
+        &[
+            "main.tf:4:20-21 Invalid prevent_destroy argument",
+            "main.tf:3:12-19 Invalid enabled argument",
+        ],
+    );
+    check(
+        &resource(" lifecycle {\n enabled = each.key\n prevent_destroy = self.x || var.nope\n }"),
+        &[
+            "main.tf:3:12-20 Reference to \"each\" in context without for_each",
+            "main.tf:4:20-24 Invalid \"self\" reference",
+            "main.tf:4:30-38 Reference to undeclared input variable | To declare it, add a block: variable \"nope\" {}",
+        ],
+    );
+    check(
+        "module \"m\" {\n source=\"./m\"\n for_each = {}\n lifecycle {\n enabled = 1 > 0\n destroy = false\n }\n lifecycle {}\n}",
+        &[
+            "main.tf:6:2-9 Unsupported argument",
+            "main.tf:8:2-11 Duplicate lifecycle block",
+            "main.tf:5:2-9 Invalid combination of \"count\", \"for_each\" and \"enabled\"",
+            "main.tf:2:9-14 Unreadable module directory",
+        ],
+    );
     // Valid, and kept for whoever acts on them.
     let (c, d, _) = read(&resource(
         "  _ {\n count = 1\n }\n lifecycle {\n enabled = true\n ignore_changes = [a, b[\"c\"], d[0].e]\n }",
@@ -266,12 +294,9 @@ fn meta_arguments() {
     assert!(d.is_empty());
     let root = c.root().expect("root");
     let r = &root.resources[&Resource::managed("a_b", "a")];
-    assert!(matches!(r.repetition, Repetition::Single));
+    assert!(matches!(r.repetition, Repetition::Enabled(_)));
     assert!(r.body.attribute("count").is_some());
-    assert_eq!(
-        c.unserved().map(|u| u.construct).collect::<Vec<_>>(),
-        ["lifecycle enabled"]
-    );
+    assert_eq!(c.unserved().count(), 0);
     assert!(matches!(&r.lifecycle.ignore_changes, crate::IgnoreChanges::Paths(p) if p.len() == 3));
 }
 
@@ -377,8 +402,8 @@ fn module_calls() {
         &["main.tf:3:1-2 Unsupported block type"],
     );
     check(
-        &call("lifecycle {\n}", ""),
-        &["main.tf:3:1-10 Reserved block type name in module block"],
+        &call("provider {\n}", ""),
+        &["main.tf:3:1-9 Reserved block type name in module block"],
     );
     check(
         &call("version=\"1.0\"", ""),

@@ -173,10 +173,9 @@ impl Evaluator {
         if self.setting.validating && call.repetition.is_repeated() {
             return RepetitionData::unknown();
         }
-        let expansion = self
-            .objects
-            .call_expansion(parent, &call.name)
-            .unwrap_or_default();
+        let Some(expansion) = self.objects.call_expansion(parent, &call.name) else {
+            return self.configured_repetition(parent, &call.repetition, key);
+        };
         let expansion = match expansion {
             Expansion::Keys(_) => {
                 let now = self.expand_again(parent, &call.repetition, &expansion);
@@ -188,6 +187,26 @@ impl Evaluator {
             known => known,
         };
         data_of(&expansion, key)
+    }
+
+    /// The repetition data of an instance as the configuration says now, whichever instances the run
+    /// has: of one that is not configured, what its key tells, the rest unknown.
+    pub fn configured_repetition(
+        &self,
+        module: &ModuleInstance,
+        repetition: &Repetition,
+        key: &InstanceKey,
+    ) -> RepetitionData {
+        let (Repetition::ForEach(_), Some(m)) = (repetition, self.module(module)) else {
+            return data_of(&Expansion::Single, key);
+        };
+        let functions = self.functions(m);
+        let mut reading = Reading::new();
+        let scope = self.scope(module);
+        match on_deep_stack(|| expand(repetition, &scope, &functions, &mut reading)) {
+            Repeated::Known(now) if reading.is_good() => data_of(&now, key),
+            _ => data_of(&Expansion::Keys(Arc::default()), key),
+        }
     }
 
     /// Evaluates for_each again where a plan has kept its keys only. Its values count if the keys are

@@ -17,6 +17,8 @@ pub enum Expansion {
     ForEach(Arc<BTreeMap<Arc<str>, Value>>),
     /// By key, as a plan has it; what `each.value` is has to be evaluated again.
     Keys(Arc<BTreeSet<Arc<str>>>),
+    /// None, and no list of none either: `enabled` is false.
+    Disabled,
     /// Not known yet, or wrong.
     Unknown,
 }
@@ -31,14 +33,14 @@ impl Expansion {
                 .collect(),
             Self::ForEach(map) => map.keys().cloned().map(InstanceKey::Text).collect(),
             Self::Keys(keys) => keys.iter().cloned().map(InstanceKey::Text).collect(),
-            Self::Unknown => Vec::new(),
+            Self::Disabled | Self::Unknown => Vec::new(),
         }
     }
 
     /// Whether everything that it says is known, `each.value` included, so that it may be kept.
     pub(crate) fn is_settled(&self) -> bool {
         match self {
-            Self::Single | Self::Count(_) => true,
+            Self::Single | Self::Count(_) | Self::Disabled => true,
             Self::ForEach(map) => map.values().all(Value::is_wholly_known),
             Self::Keys(_) | Self::Unknown => false,
         }
@@ -51,7 +53,7 @@ impl Expansion {
             Self::Count(n) => *n > 0,
             Self::ForEach(map) => !map.is_empty(),
             Self::Keys(keys) => !keys.is_empty(),
-            Self::Unknown => false,
+            Self::Disabled | Self::Unknown => false,
         }
     }
 
@@ -171,8 +173,8 @@ impl Objects {
         }
     }
 
-    /// All instances of a resource as one value: the object itself, a tuple, or an object by key. An
-    /// instance of which nothing is known (it failed) is unknown in it.
+    /// All instances of a resource as one value: the object itself, a tuple, an object by key, or null if
+    /// it is disabled. An instance of which nothing is known (it failed) is unknown in it.
     pub fn whole(&self, resource: &AbsResource) -> Value {
         {
             let all = self
@@ -212,6 +214,7 @@ impl Objects {
                 keys.iter()
                     .map(|k| (k.clone(), one(&InstanceKey::Text(k.clone())))),
             ),
+            Expansion::Disabled => Value::null(Type::Dynamic),
             Expansion::Unknown => Value::unknown(Type::Dynamic),
         };
         entry.whole = Some(value.clone());

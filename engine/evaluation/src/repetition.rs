@@ -36,6 +36,7 @@ pub fn expand(
         Repetition::Single => Repeated::Known(Expansion::Single),
         Repetition::Count(expression) => count(expression, scope, functions, reading),
         Repetition::ForEach(expression) => for_each(expression, scope, functions, reading),
+        Repetition::Enabled(expression) => enabled(expression, scope, functions, reading),
     }
 }
 
@@ -185,6 +186,37 @@ fn count(
             ));
             Repeated::Failed
         }
+    }
+}
+
+fn enabled(
+    expression: &Expression,
+    scope: &ModuleScope<'_>,
+    functions: &dyn Functions,
+    reading: &mut Reading,
+) -> Repeated {
+    let argument = "enabled";
+    let Some(value) = value_of(argument, expression, scope, functions, reading) else {
+        return Repeated::Failed;
+    };
+    let wrong = |reading: &mut Reading, what: &str| {
+        let detail = format!("It must be either true or false, {what}.");
+        reading.say(invalid(argument, expression.range(), &detail));
+        Repeated::Failed
+    };
+    if value.is_null() {
+        return wrong(reading, "but it is null");
+    }
+    match convert(value.clone(), &Type::Bool) {
+        Err(_) => {
+            let what = format!("but its type is {}", value.type_of().friendly_name());
+            wrong(reading, &what)
+        }
+        Ok(flag) => match flag.as_bool() {
+            None => unknown(argument, &value, expression.range()),
+            Some(true) => Repeated::Known(Expansion::Single),
+            Some(false) => Repeated::Known(Expansion::Disabled),
+        },
     }
 }
 

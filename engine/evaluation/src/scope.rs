@@ -232,6 +232,7 @@ impl<'e> ModuleScope<'e> {
                     .map(|k| (k.clone(), self.outputs(name, InstanceKey::Text(k.clone()))))
                     .collect::<Vec<_>>(),
             ),
+            Expansion::Disabled => Value::null(Type::Dynamic),
             Expansion::Unknown => Value::dynamic(),
         }
     }

@@ -264,6 +264,9 @@ impl Wiring<'_> {
                 .iter()
                 .for_each(|c| self.all(body_references(c)));
         }
+        if let Some(e) = &r.lifecycle.prevent_destroy {
+            self.all(expression_references(e));
+        }
         self.rules(&r.lifecycle.preconditions);
         self.rules(&r.lifecycle.postconditions);
         r.lifecycle

@@ -113,6 +113,8 @@ pub enum PlannedKeys {
     Count(u64),
     /// By these keys, in order.
     Keys(Vec<Arc<str>>),
+    /// None: `enabled` is false.
+    Disabled,
 }
 
 /// A provider that the plan was made with.

@@ -147,6 +147,7 @@ fn keys_text(keys: &PlannedKeys) -> String {
     match keys {
         PlannedKeys::Single => "single".to_owned(),
         PlannedKeys::Count(n) => format!("count {n}"),
+        PlannedKeys::Disabled => "disabled".to_owned(),
         PlannedKeys::Keys(keys) => format!("keys {keys:?}"),
     }
 }

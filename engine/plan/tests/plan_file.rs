@@ -225,8 +225,9 @@ impl Source {
     }
 
     fn keys(&mut self) -> PlannedKeys {
-        match self.below(3) {
+        match self.below(4) {
             0 => PlannedKeys::Single,
+            3 => PlannedKeys::Disabled,
             1 => PlannedKeys::Count(self.next() >> self.below(64)),
             _ => PlannedKeys::Keys(self.some(3, |s| s.name().into())),
         }

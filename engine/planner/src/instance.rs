@@ -28,8 +28,6 @@ pub struct Wishes {
     pub triggered: bool,
     /// A replacement is to be created first.
     pub create_before_destroy: bool,
-    /// Deleting it is an error, and where that is said.
-    pub prevent_destroy: Option<SourceRange>,
 }
 
 /// An instance to plan.
@@ -128,12 +126,6 @@ pub async fn plan_configured(
     if decision.action.is_replace() && wishes.create_before_destroy {
         decision.action = Action::CreateThenDelete;
     }
-    if decision.action.is_replace()
-        && let Some(range) = wishes.prevent_destroy
-    {
-        diagnostics.push(prevented(subject.address, range));
-        return (None, diagnostics);
-    }
     let marks = if tainted || decision.action.is_replace() {
         all_marks
     } else {
@@ -169,13 +161,8 @@ pub async fn plan_deletion(
     subject: &Subject<'_>,
     prior: &PriorObject,
     reason: Option<ActionReason>,
-    prevent_destroy: Option<SourceRange>,
 ) -> (Option<ResourceInstanceChange>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    if let Some(range) = prevent_destroy {
-        diagnostics.push(prevented(subject.address, range));
-        return (None, diagnostics);
-    }
     let null = Value::null(subject.schema.ty());
     let response = subject
         .provider
@@ -277,16 +264,4 @@ fn invalid_plan(subject: &Subject<'_>, what: &str) -> Diagnostic {
     )
     .at_opt(subject.range)
     .about(subject.address)
-}
-
-fn prevented(address: &AbsResourceInstance, range: SourceRange) -> Diagnostic {
-    Diagnostic::error(
-        "Instance cannot be destroyed",
-        format!(
-            "{address} has prevent_destroy set, but this plan would destroy its object. Take the \
-             setting away, or limit the run so that this object is left out."
-        ),
-    )
-    .at(range)
-    .about(address)
 }

@@ -25,6 +25,7 @@ mod managed;
 mod orphans;
 mod outputs;
 mod prior;
+mod protection;
 mod providers;
 mod refresh;
 mod triggers;

@@ -3,6 +3,7 @@
 use crate::conditions::{is_bad, judge};
 use crate::instance::{Subject, Wishes, plan_configured};
 use crate::prior::PriorObject;
+use crate::protection::protection;
 use crate::walk::{Walk, join, lock};
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance,
@@ -173,9 +174,6 @@ impl<'a> Walk<'a> {
             replace: self.input.replace.contains(&address),
             triggered,
             create_before_destroy: shared.create_first,
-            prevent_destroy: lifecycle
-                .prevent_destroy
-                .then(|| lifecycle.range.unwrap_or(block.range)),
         };
         let subject = Subject {
             address: &address,
@@ -192,6 +190,14 @@ impl<'a> Walk<'a> {
         let Some(change) = change else {
             return (false, said);
         };
+        if change.action.is_replace() {
+            let protection = protection(evaluator, block, &address, &scope, &functions).await;
+            let stays = protection.has_errors();
+            said.append(protection);
+            if stays {
+                return (false, said);
+            }
+        }
         let after = crate::walk::with_origin(&address, change.after.clone());
         self.keep(change);
         let (good, after_said) = self

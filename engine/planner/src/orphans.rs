@@ -3,13 +3,14 @@
 
 use crate::instance::{Subject, plan_deletion};
 use crate::prior::PriorObject;
+use crate::protection::protection_of_orphan;
 use crate::providers::{configure_provider, objects_of_state};
 use crate::refresh::ObjectKey;
 use crate::walk::{Walk, lock};
 use formwork_addresses::{
     AbsProviderConfig, AbsResourceInstance, DeposedKey, InstanceKey, ModuleInstance, ResourceMode,
 };
-use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
+use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_evaluation::Expansion;
 use formwork_graph::{Direction, Node, What};
 use formwork_plan::{Action, ActionReason, PlanMode, ResourceInstanceChange};
@@ -70,11 +71,14 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
             _ if removal.is_some() => Some(ActionReason::DeleteBecauseNoResourceConfig),
             _ => Some(reason(walk, address)),
         };
-        let prevent = if deposed.is_none() {
-            prevent_destroy(walk, address)
-        } else {
-            None
-        };
+        if deposed.is_none() {
+            let protection = protection_of_orphan(&input.evaluator, address).await;
+            let stays = protection.has_errors();
+            said.append(protection);
+            if stays {
+                continue;
+            }
+        }
         let subject = Subject {
             address,
             previous_address: deposed
@@ -88,7 +92,7 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
             range: None,
             importing: None,
         };
-        let (change, problems) = plan_deletion(&subject, prior, reason, prevent).await;
+        let (change, problems) = plan_deletion(&subject, prior, reason).await;
         said.append(problems);
         if let Some(mut change) = change {
             change.deposed = deposed.clone();
@@ -135,20 +139,6 @@ fn forgotten(
     }
 }
 
-/// Where the block of an instance says that it must not be destroyed.
-fn prevent_destroy(walk: &Walk<'_>, address: &AbsResourceInstance) -> Option<SourceRange> {
-    let module = walk
-        .input
-        .evaluator
-        .configuration()
-        .module(&address.module_path())?;
-    let block = module.resource(&address.resource)?;
-    block
-        .lifecycle
-        .prevent_destroy
-        .then(|| block.lifecycle.range.unwrap_or(block.range))
-}
-
 /// Why an instance is not configured any more.
 fn reason(walk: &Walk<'_>, address: &AbsResourceInstance) -> ActionReason {
     let evaluator = &walk.input.evaluator;
@@ -157,6 +147,7 @@ fn reason(walk: &Walk<'_>, address: &AbsResourceInstance) -> ActionReason {
     for step in address.module.steps() {
         match evaluator.objects().call_expansion(&parent, &step.name) {
             Some(e) if e.has(&step.key) => {}
+            Some(Expansion::Disabled) => return ActionReason::DeleteBecauseEnabledFalse,
             Some(_) => return ActionReason::DeleteBecauseNoModule,
             // without the call, nothing of the module is configured
             None => return ActionReason::DeleteBecauseNoResourceConfig,
@@ -174,6 +165,7 @@ fn reason(walk: &Walk<'_>, address: &AbsResourceInstance) -> ActionReason {
         .expansion(&address.abs_resource())
         .unwrap_or_default();
     match (&expansion, &address.key) {
+        (Expansion::Disabled, InstanceKey::None) => ActionReason::DeleteBecauseEnabledFalse,
         (Expansion::Count(_), InstanceKey::Int(_)) => ActionReason::DeleteBecauseCountIndex,
         (Expansion::ForEach(_) | Expansion::Keys(_), InstanceKey::Text(_)) => {
             ActionReason::DeleteBecauseEachKey

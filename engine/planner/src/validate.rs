@@ -345,7 +345,7 @@ fn repetition_of(block: &ResourceBlock) -> RepetitionData {
     use formwork_configuration::Repetition;
     let all = RepetitionData::unknown();
     match block.repetition {
-        Repetition::Single => RepetitionData::default(),
+        Repetition::Single | Repetition::Enabled(_) => RepetitionData::default(),
         Repetition::Count(_) => RepetitionData {
             count_index: all.count_index,
             ..RepetitionData::default()

@@ -520,6 +520,7 @@ fn planned_keys(expansion: &Expansion) -> Option<PlannedKeys> {
         Expansion::Count(n) => Some(PlannedKeys::Count(*n)),
         Expansion::ForEach(map) => Some(PlannedKeys::Keys(map.keys().cloned().collect())),
         Expansion::Keys(keys) => Some(PlannedKeys::Keys(keys.iter().cloned().collect())),
+        Expansion::Disabled => Some(PlannedKeys::Disabled),
         Expansion::Unknown => None,
     }
 }

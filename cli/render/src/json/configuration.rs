@@ -274,6 +274,7 @@ fn write_repetition(o: &mut Object<'_>, repetition: &Repetition) {
         Repetition::Single => return,
         Repetition::Count(_) => "count_expression",
         Repetition::ForEach(_) => "for_each_expression",
+        Repetition::Enabled(_) => "enabled_expression",
     };
     let json = repetition.expression().map(expression_json);
     if let Some(json) = json.filter(|j| j != "{}") {

@@ -5,6 +5,7 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used)] // a test that cannot go on says so
 
+mod beyond;
 mod comparing;
 mod crashes;
 mod generated;

@@ -344,6 +344,7 @@ fn keys(record: KeysRecord) -> PlannedKeys {
     match record {
         KeysRecord::Single => PlannedKeys::Single,
         KeysRecord::Count(n) => PlannedKeys::Count(n),
+        KeysRecord::Disabled => PlannedKeys::Disabled,
         KeysRecord::Keys(keys) => PlannedKeys::Keys(keys.into_iter().map(Arc::from).collect()),
     }
 }

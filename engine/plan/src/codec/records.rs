@@ -170,6 +170,7 @@ pub(super) enum KeysRecord {
     Single,
     Count(u64),
     Keys(Vec<String>),
+    Disabled,
 }
 
 #[derive(Serialize, Deserialize)]

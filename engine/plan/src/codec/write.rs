@@ -357,6 +357,7 @@ fn keys(keys: &PlannedKeys) -> KeysRecord {
     match keys {
         PlannedKeys::Single => KeysRecord::Single,
         PlannedKeys::Count(n) => KeysRecord::Count(*n),
+        PlannedKeys::Disabled => KeysRecord::Disabled,
         PlannedKeys::Keys(keys) => KeysRecord::Keys(keys.iter().map(ToString::to_string).collect()),
     }
 }

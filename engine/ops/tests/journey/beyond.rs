@@ -1,0 +1,419 @@
+//! What the language has beyond Terraform, step by step. There is no recording to hold it against: the
+//! expectations are those of docs/formats/language-beyond-terraform.md.
+
+use crate::surroundings::{session, text};
+use formwork_configuration::{Given, InputLayer, InputOrigin};
+use formwork_ops::PlanOptions;
+use formwork_plan::{Action, Plan, PlanMode};
+use std::path::Path;
+use std::sync::Arc;
+
+fn layers(variables: &[(&str, &str)]) -> Vec<InputLayer> {
+    let values = variables
+        .iter()
+        .map(|(k, v)| (Arc::from(*k), Given::Text((*v).to_owned())))
+        .collect();
+    vec![InputLayer {
+        origin: InputOrigin::CommandLine,
+        values,
+    }]
+}
+
+/// What a plan does and why, a line for each change.
+pub fn changes(plan: &Plan) -> Vec<String> {
+    plan.changes
+        .iter()
+        .filter(|c| c.action != Action::NoOp || c.previous_address.is_some())
+        .map(|c| {
+            let mut line = format!("{} {}", c.action.word(), c.display_address());
+            if let Some(old) = &c.previous_address {
+                line += &format!(" from {old}");
+            }
+            if let Some(reason) = c.reason {
+                line += &format!(" ({})", reason.word());
+            }
+            line
+        })
+        .collect()
+}
+
+/// A folder that changes from step to step.
+struct Story {
+    folder: tempfile::TempDir,
+}
+
+impl Story {
+    fn of(files: &[(&str, &str)]) -> Self {
+        let story = Self {
+            folder: tempfile::tempdir().expect("a folder"),
+        };
+        for (name, text) in files {
+            story.write(name, text);
+        }
+        story
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        std::fs::write(path, text).expect("written");
+    }
+
+    fn state(&self) -> serde_json::Value {
+        let bytes = std::fs::read(self.path().join("terraform.tfstate")).expect("a state");
+        serde_json::from_slice(&bytes).expect("JSON")
+    }
+
+    /// Plans, and applies unless there are errors; gives what is done, or the errors.
+    async fn step(&self, variables: &[(&str, &str)], mode: PlanMode) -> Vec<String> {
+        let session = session(self.path(), layers(variables), 7);
+        let options = PlanOptions {
+            mode,
+            ..PlanOptions::default()
+        };
+        let outcome = formwork_ops::plan(&session, &options).await;
+        if outcome.diagnostics.has_errors() {
+            let told = outcome
+                .diagnostics
+                .iter()
+                .filter(|d| d.is_error())
+                .map(|d| {
+                    let place = d.subject.map(|r| outcome.sources().place(r).to_string());
+                    format!("{} {}", place.unwrap_or_default(), d.summary)
+                });
+            let told: Vec<String> = told.collect();
+            if let Some(held) = outcome.held {
+                let _ = held.release(&session).await;
+            }
+            return told;
+        }
+        let plan = outcome.plan.expect("a plan");
+        let told = changes(&plan);
+        let applied = formwork_ops::apply(&session, plan, outcome.held).await;
+        assert!(
+            applied.complete,
+            "{}",
+            text(&applied.diagnostics, &applied.sources)
+        );
+        told
+    }
+
+    async fn check(&self, variables: &[(&str, &str)], expected: &[&str]) {
+        let told = self.step(variables, PlanMode::Normal).await;
+        assert_eq!(told, expected, "{variables:?}");
+    }
+
+    async fn destroy(&self, variables: &[(&str, &str)], expected: &[&str]) {
+        let told = self.step(variables, PlanMode::Destroy).await;
+        assert_eq!(told, expected, "{variables:?}");
+    }
+
+    fn output(&self, name: &str) -> serde_json::Value {
+        self.state()["outputs"][name]["value"].clone()
+    }
+}
+
+const ON: &[(&str, &str)] = &[("on", "true")];
+const OFF: &[(&str, &str)] = &[("on", "false")];
+
+#[tokio::test]
+async fn resources_are_enabled_and_disabled() {
+    let story = Story::of(&[(
+        "main.tf",
+        r#"
+variable "on" { type = bool }
+resource "terraform_data" "a" {
+  input = "x"
+  lifecycle { enabled = var.on }
+}
+resource "terraform_data" "b" {
+  input = try(terraform_data.a.output, "none")
+}
+output "whole" { value = terraform_data.a == null }
+output "guarded" { value = terraform_data.a != null ? terraform_data.a.output : "off" }
+output "splat" { value = terraform_data.a[*].output }
+"#,
+    )]);
+    story.check(OFF, &["create terraform_data.b"]).await;
+    assert_eq!(story.output("guarded"), "off");
+    assert_eq!(story.output("splat"), serde_json::json!([]));
+    assert_eq!(story.output("whole"), true);
+    story
+        .check(ON, &["create terraform_data.a", "update terraform_data.b"])
+        .await;
+    assert_eq!(story.output("guarded"), "x");
+    assert_eq!(story.output("splat"), serde_json::json!(["x"]));
+    assert_eq!(story.output("whole"), false);
+    assert!(story.state()["resources"][0]["instances"][0]["index_key"].is_null());
+    story.check(ON, &[]).await;
+    story
+        .check(
+            OFF,
+            &[
+                "delete terraform_data.a (delete_because_enabled_false)",
+                "update terraform_data.b",
+            ],
+        )
+        .await;
+    story.check(OFF, &[]).await;
+    story
+        .check(ON, &["create terraform_data.a", "update terraform_data.b"])
+        .await;
+    story
+        .destroy(OFF, &["delete terraform_data.a", "delete terraform_data.b"])
+        .await;
+}
+
+#[tokio::test]
+async fn what_reads_a_disabled_resource_must_expect_null() {
+    let story = Story::of(&[(
+        "main.tf",
+        "variable \"on\" {}\nresource \"terraform_data\" \"a\" {\n  lifecycle {\n    enabled = var.on\n  }\n}\noutput \"o\" {\n  value = terraform_data.a.id\n}\n",
+    )]);
+    story
+        .check(
+            OFF,
+            &["main.tf:8:27 Attempt to get attribute from null value"],
+        )
+        .await;
+    let wrong = [
+        ("maybe", "main.tf:4:15 Invalid enabled argument"),
+        ("null", "main.tf:4:15 Invalid enabled argument"),
+    ];
+    for (value, told) in wrong {
+        story.write(
+            "main.tf",
+            &format!("variable \"on\" {{ default = {} }}\nresource \"terraform_data\" \"a\" {{\n  lifecycle {{\n    enabled = var.on\n  }}\n}}\n", if value == "null" { value.to_owned() } else { format!("\"{value}\"") }),
+        );
+        story.check(&[], &[told]).await;
+    }
+    // not known before something is made; sensitive
+    for expression in ["terraform_data.z.output == \"x\"", "sensitive(true)"] {
+        story.write(
+            "main.tf",
+            &format!("resource \"terraform_data\" \"z\" {{\n  input = \"x\"\n}}\nresource \"terraform_data\" \"a\" {{\n  lifecycle {{\n    enabled = {expression}\n  }}\n}}\n"),
+        );
+        story
+            .check(&[], &["main.tf:6:15 Invalid enabled argument"])
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn enabled_takes_over_from_count_and_gives_back() {
+    let counted = "variable \"on\" { type = bool }\nresource \"terraform_data\" \"a\" {\n  count = var.on ? 1 : 0\n  input = 1\n}\n";
+    let enabled = "variable \"on\" { type = bool }\nresource \"terraform_data\" \"a\" {\n  input = 1\n  lifecycle {\n    enabled = var.on\n  }\n}\n";
+    let story = Story::of(&[("main.tf", counted)]);
+    story.check(ON, &["create terraform_data.a[0]"]).await;
+    story.write("main.tf", enabled);
+    story
+        .check(ON, &["no-op terraform_data.a from terraform_data.a[0]"])
+        .await;
+    story.write("main.tf", counted);
+    story
+        .check(ON, &["no-op terraform_data.a[0] from terraform_data.a"])
+        .await;
+    story.write("main.tf", enabled);
+    story
+        .check(
+            OFF,
+            &["delete terraform_data.a from terraform_data.a[0] (delete_because_enabled_false)"],
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn modules_are_enabled_and_disabled() {
+    let story = Story::of(&[
+        (
+            "main.tf.json",
+            r#"{
+  "variable": {"on": {"type": "bool"}},
+  "module": {"m": {"source": "./m", "lifecycle": {"enabled": "${var.on}"}}},
+  "output": {"o": {"value": "${try(module.m.id, \"none\")}"}, "null": {"value": "${module.m == null}"}}
+}"#,
+        ),
+        (
+            "m/main.tf",
+            "resource \"terraform_data\" \"a\" {\n  input = 1\n}\nmodule \"n\" {\n  source = \"../n\"\n}\noutput \"id\" {\n  value = terraform_data.a.output\n}\n",
+        ),
+        ("n/main.tf", "resource \"terraform_data\" \"b\" {}\n"),
+    ]);
+    story.check(OFF, &[]).await;
+    story
+        .check(
+            ON,
+            &[
+                "create module.m.terraform_data.a",
+                "create module.m.module.n.terraform_data.b",
+            ],
+        )
+        .await;
+    assert_eq!(story.output("o"), 1);
+    story.check(ON, &[]).await;
+    story
+        .check(
+            OFF,
+            &[
+                "delete module.m.terraform_data.a (delete_because_enabled_false)",
+                "delete module.m.module.n.terraform_data.b (delete_because_enabled_false)",
+            ],
+        )
+        .await;
+    assert_eq!(story.output("o"), "none");
+    assert_eq!(story.output("null"), true);
+}
+
+#[tokio::test]
+async fn prevention_is_judged_when_an_object_would_go() {
+    let story = Story::of(&[(
+        "main.tf",
+        r#"
+variable "keep" { type = bool }
+variable "keys" {
+  type    = list(string)
+  default = ["a", "b"]
+}
+variable "protected" {
+  type    = map(bool)
+  default = { a = true }
+}
+variable "on" { default = 1 }
+resource "terraform_data" "one" {
+  triggers_replace = var.on
+  lifecycle {
+    prevent_destroy = var.keep
+  }
+}
+resource "terraform_data" "each" {
+  for_each = toset(var.keys)
+  lifecycle {
+    prevent_destroy = lookup(var.protected, each.key, false)
+  }
+}
+"#,
+    )]);
+    let keep = ("keep", "true");
+    let free = ("keep", "false");
+    story
+        .check(
+            &[keep],
+            &[
+                "create terraform_data.each[\"a\"]",
+                "create terraform_data.each[\"b\"]",
+                "create terraform_data.one",
+            ],
+        )
+        .await;
+    story
+        .check(
+            &[keep, ("on", "2")],
+            &["main.tf:14:3 Instance cannot be destroyed"],
+        )
+        .await;
+    story
+        .check(
+            &[free, ("on", "2")],
+            &["delete-create terraform_data.one (replace_because_cannot_update)"],
+        )
+        .await;
+    // of what is no longer configured, the key is left
+    let two = ("on", "2");
+    story
+        .check(
+            &[free, two, ("keys", "[\"b\"]")],
+            &["main.tf:20:3 Instance cannot be destroyed"],
+        )
+        .await;
+    story
+        .check(
+            &[free, two, ("keys", "[\"a\"]")],
+            &["delete terraform_data.each[\"b\"] (delete_because_each_key)"],
+        )
+        .await;
+    story
+        .destroy(&[free, two], &["main.tf:20:3 Instance cannot be destroyed"])
+        .await;
+    story
+        .destroy(
+            &[free, two, ("protected", "{}")],
+            &[
+                "delete terraform_data.each[\"a\"]",
+                "delete terraform_data.one",
+            ],
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn prevention_in_instances_of_modules_that_are_gone() {
+    let story = Story::of(&[
+        (
+            "main.tf",
+            r#"
+variable "keep" { default = true }
+variable "keys" {
+  type    = map(bool)
+  default = { a = false, b = true }
+}
+module "m" {
+  source   = "./m"
+  for_each = var.keys
+  keep     = var.keep
+}
+module "v" {
+  source   = "./m"
+  for_each = var.keys
+  keep     = each.value
+}
+"#,
+        ),
+        (
+            "m/main.tf",
+            "variable \"keep\" {}\nlocals {\n  keep = var.keep\n}\nresource \"terraform_data\" \"a\" {\n  lifecycle {\n    prevent_destroy = local.keep\n  }\n}\n",
+        ),
+    ]);
+    story
+        .check(
+            &[],
+            &[
+                "create module.m[\"a\"].terraform_data.a",
+                "create module.m[\"b\"].terraform_data.a",
+                "create module.v[\"a\"].terraform_data.a",
+                "create module.v[\"b\"].terraform_data.a",
+            ],
+        )
+        .await;
+    let fewer = ("keys", "{ b = false }");
+    story
+        .check(
+            &[fewer],
+            &[
+                "m/main.tf:6:3 Instance cannot be destroyed",
+                "m/main.tf:7:23 Invalid prevent_destroy argument",
+            ],
+        )
+        .await;
+    // while an element is there, its value counts, in destroy runs, too
+    story
+        .destroy(
+            &[("keep", "false")],
+            &["m/main.tf:6:3 Instance cannot be destroyed"],
+        )
+        .await;
+    story
+        .destroy(
+            &[("keep", "false"), ("keys", "{ a = false, b = false }")],
+            &[
+                "delete module.m[\"a\"].terraform_data.a",
+                "delete module.m[\"b\"].terraform_data.a",
+                "delete module.v[\"a\"].terraform_data.a",
+                "delete module.v[\"b\"].terraform_data.a",
+            ],
+        )
+        .await;
+}
