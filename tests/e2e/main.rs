@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod command_line;
+mod console;
 mod failing_apply;
 mod mock_clouds;
 mod saved_plans;

@@ -12,6 +12,7 @@
 mod arguments;
 mod commands;
 mod inputs;
+mod line_editor;
 mod log;
 mod mock;
 mod operation;

@@ -167,6 +167,7 @@ impl Operation {
                 level: session.level(wanted.reading.strict_version),
                 tool_version: crate::commands::VERSION.to_owned(),
                 workspace: session.workspace(),
+                called_in: Some(session.called_in.clone()),
                 skip_backend: session.is_mock(),
             },
         };

@@ -53,6 +53,8 @@ pub struct Session {
     pub may_ask: bool,
     /// Whether a pipeline runs us: advice on what to run next is left out.
     pub automation: bool,
+    /// Where the command was called, before `-chdir`.
+    pub called_in: PathBuf,
     /// Where working data of the directory live: `.terraform`.
     pub data_directory: PathBuf,
     /// The claim about the language, if the environment has another.
@@ -70,6 +72,7 @@ impl Session {
         mut surroundings: Surroundings,
         arguments: &Arguments,
     ) -> Result<Self, Box<(Surroundings, Diagnostics)>> {
+        let called_in = surroundings.environment.working.clone();
         if let Some(directory) = &arguments.before.chdir
             && let Err(error) = surroundings.change_directory(directory)
         {
@@ -108,6 +111,7 @@ impl Session {
             style: style(terminal.output),
             error_style: style(terminal.error),
             called,
+            called_in,
             may_ask: !matches!(environment.variable("TF_INPUT"), Some("0" | "false")),
             automation: environment.variable("TF_IN_AUTOMATION").is_some(),
             data_directory: environment

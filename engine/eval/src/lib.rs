@@ -35,8 +35,8 @@ pub use builtins::{
     Builtins, DirectoryEntry, FileError, Files, NoFiles, Surroundings, WorkingDirectory,
 };
 pub use evaluate::{
-    ConsoleResult, Evaluated, check_references, evaluate, evaluate_console, evaluate_literal,
-    explain,
+    ConsoleResult, Evaluated, check_references, console_question, evaluate, evaluate_console,
+    evaluate_literal, explain,
 };
 pub use functions::{Call, CallError, CallId, Functions, Outcome, Parameter, Signature};
 pub use scope::{EmptyScope, MapScope, Resolved, Scope};

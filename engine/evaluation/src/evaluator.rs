@@ -19,7 +19,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// What surrounds the configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Setting {
-    /// `path.cwd`: the working directory.
+    /// `path.cwd`: where the command was called, before `-chdir`.
     pub working_directory: String,
     /// `path.root`: the root module's directory as shown, usually `.`.
     pub root_directory: String,

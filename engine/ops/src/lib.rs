@@ -25,7 +25,7 @@ mod told;
 mod validate;
 
 pub use apply::{ApplyOutcome, apply};
-pub use console::{Console, console};
+pub use console::{Console, ConsoleView, console};
 pub use load::{Loaded, load};
 pub use plan::{PlanOptions, PlanOutcome, plan};
 pub use session::{Session, Settings};

@@ -241,7 +241,14 @@ impl Evaluation<'_> {
             settle_impure: self.applying,
         });
         let setting = Setting {
-            working_directory: environment.working.to_string_lossy().into_owned(),
+            working_directory: self
+                .session
+                .settings
+                .called_in
+                .as_ref()
+                .unwrap_or(&environment.working)
+                .to_string_lossy()
+                .into_owned(),
             root_directory: ".".to_owned(),
             workspace: self.session.settings.workspace.clone(),
             applying: self.applying,

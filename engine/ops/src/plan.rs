@@ -9,7 +9,7 @@ use crate::told::told_once;
 use formwork_addresses::{AbsResource, AbsResourceInstance, DeposedKey};
 use formwork_configuration::Moves;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
-use formwork_evaluation::Objects;
+use formwork_evaluation::{Evaluator, Objects};
 use formwork_plan::{
     Action, Event, ModuleFolder, Phase, Plan, PlanMode, PlannedProvider, PlannedVariable, Prior,
     ResourceInstanceChange, verify,
@@ -55,6 +55,8 @@ pub struct PlanOutcome {
     pub loaded: Loaded,
     /// The providers, for their schemas.
     pub providers: Arc<Providers>,
+    /// The configuration over the objects as planned; `None` if planning did not get that far.
+    pub evaluator: Option<Arc<Evaluator>>,
     /// The state, still locked, for an apply that follows at once; release it otherwise.
     pub held: Option<Held>,
 }
@@ -80,6 +82,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
             diagnostics: told_once(diagnostics),
             loaded,
             providers,
+            evaluator: None,
             held,
         }
     };
@@ -182,7 +185,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
     session.events.emit(Event::Started(Phase::Plan, None));
     let evaluator = evaluation.over(Objects::new(), variables.clone());
     let input = PlanInput {
-        evaluator,
+        evaluator: evaluator.clone(),
         graph: loaded.graph.clone(),
         providers: providers.clone(),
         refreshed,
@@ -263,6 +266,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
         diagnostics: told_once(diagnostics),
         loaded,
         providers,
+        evaluator: Some(evaluator),
         held: Some(held),
     }
 }

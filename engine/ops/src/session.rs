@@ -7,6 +7,7 @@ use formwork_graph::Cancellation;
 use formwork_plan::{EventSink, Plan};
 use formwork_provider::ProviderFactory;
 use formwork_state::{Sleeper, StateStores};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ pub struct Settings {
     pub tool_version: String,
     /// `terraform.workspace`.
     pub workspace: String,
+    /// Where the command was called, for `path.cwd`; the working directory if it went nowhere else
+    /// first.
+    pub called_in: Option<PathBuf>,
     /// Whether a `backend` block is passed over (under `-mock`) instead of being refused when it is
     /// not served.
     pub skip_backend: bool,
@@ -39,6 +43,7 @@ impl Default for Settings {
             level: LanguageLevel::default(),
             tool_version: String::new(),
             workspace: "default".to_owned(),
+            called_in: None,
             skip_backend: false,
         }
     }

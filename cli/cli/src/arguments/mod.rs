@@ -356,6 +356,10 @@ pub struct Console {
     pub variables: Variables,
     #[command(flatten)]
     pub reading: Reading,
+    /// Make a plan, and evaluate over what it would make of the state.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub plan: bool,
     /// The file of the state.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,

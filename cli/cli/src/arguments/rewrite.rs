@@ -45,7 +45,6 @@ const FLAGS_TO_COME: &[&str] = &[
     "get",
     "lockfile",
     "migrate-state",
-    "plan",
     "plugin-dir",
     "reconfigure",
     "refresh-only",

@@ -78,22 +78,33 @@ pub fn evaluate(
     evaluator.finish(value)
 }
 
-/// Evaluates an expression as the console does: `type(x)` on its own yields a type.
-pub fn evaluate_console(
-    expression: &Expression,
-    scope: &dyn Scope,
-    functions: &dyn Functions,
-) -> (ConsoleResult, Diagnostics) {
+/// What of an expression the console evaluates, and whether its type is wanted instead of its value:
+/// `type(x)` on its own asks for the type of `x`.
+pub fn console_question(expression: &Expression) -> (&Expression, bool) {
     if let ExpressionKind::FunctionCall(call) = expression.without_parentheses().kind()
         && &*call.name == "type"
         && let [argument] = &*call.arguments
         && !call.expand_final
     {
-        let (value, diagnostics) = evaluate(argument, scope, functions).into_checked();
-        return (ConsoleResult::Type(value.type_of()), diagnostics);
+        return (argument, true);
     }
-    let (value, diagnostics) = evaluate(expression, scope, functions).into_checked();
-    (ConsoleResult::Value(value), diagnostics)
+    (expression, false)
+}
+
+/// Evaluates an expression as the console does, where no provider can be asked.
+pub fn evaluate_console(
+    expression: &Expression,
+    scope: &dyn Scope,
+    functions: &dyn Functions,
+) -> (ConsoleResult, Diagnostics) {
+    let (asked, is_type) = console_question(expression);
+    let (value, diagnostics) = evaluate(asked, scope, functions).into_checked();
+    let result = if is_type {
+        ConsoleResult::Type(value.type_of())
+    } else {
+        ConsoleResult::Value(value)
+    };
+    (result, diagnostics)
 }
 
 /// Evaluates an expression that may hold neither references nor calls: for arguments that must be
