@@ -7,7 +7,9 @@ reads   SHARED_DIR/facts/resource-map.json            facts about 143 resource t
         SHARED_DIR/facts/google-provider-schema.json  types and flags of every field
         ../discovery/data/*.json.gz                   the pruned discovery documents
         overlay.json                                  corrections and additions by hand
+        data/known-types.txt                          its names stay: some have no other source
 writes  data/resources.jsonl.gz, data/data-sources.jsonl.gz   one type per line, sorted
+        data/known-types.txt                          with the names of the facts added
 
 Every mapped field is looked up in its discovery document: the wire's type is recorded with it, and a
 field that is not there stands in `unmapped` and is never sent. The reader is src/decode.rs; the keys
@@ -562,6 +564,18 @@ def main():
         if row is not None:
             rows.append(row)
     write(HERE / "data/data-sources.jsonl.gz", rows)
+    known_types(HERE / "data/known-types.txt")
+
+
+def known_types(path):
+    lines = path.read_text().splitlines(keepends=True)
+    words = {"Resource": "resource", "DataSource": "data"}
+    names = {line for line in lines if not line.startswith("#")}
+    for key in [*FACTS["google"], *FACTS["beta_only"]]:
+        kind, name = key.split(":")
+        names.add(f"{words[kind]} {name}\n")
+    head = [line for line in lines if line.startswith("#")]
+    path.write_text("".join(head + sorted(names, key=lambda n: (n.startswith("data "), n))))
 
 
 main()

@@ -136,7 +136,8 @@ fn versions() {
         "Provider version not served",
         "~> 3.0",
         "main.tf:3",
-        "Provider not served yet",
+        "Missing required provider",
+        "formwork init",
         "hashicorp/random",
     ]);
 }

@@ -161,14 +161,16 @@ impl ProviderFactory for NativeProviders {
                 )))
             }
             None => Err(Diagnostic::error(
-                "Provider not served yet",
+                "Missing required provider",
                 format!(
-                    "The provider {} is not one of those that Formwork carries inside, and this \
-                     version does not install others. It serves terraform.io/builtin/terraform, \
-                     hashicorp/google, hashicorp/google-beta and formwork/formwork.",
+                    "The provider {} is neither part of Formwork nor installed. Providers are made \
+                     ready by `formwork init`; this version has its own for hashicorp/google, \
+                     hashicorp/google-beta, formwork/formwork and terraform.io/builtin/terraform, and \
+                     cannot install others yet.",
                     address.for_display()
                 ),
             )
+            .hint("`formwork validate` checks the configuration without the provider.")
             .into()),
         }
     }

@@ -4,12 +4,15 @@
 //! expanded, and what does not belong, is missing or is too often there is said with its range. The
 //! result always has the schema's type: what could not be read is unknown in it.
 
-use crate::dynamic;
+use crate::dynamic::{self, Labels};
+use crate::evaluator::Evaluator;
 use crate::reading::Reading;
+use crate::scope::ModuleScope;
+use formwork_configuration::Module;
 use formwork_diagnostics::{Diagnostic, SourceRange};
 use formwork_eval::{Functions, Scope};
 use formwork_provider_schema::{Attribute, AttributeKind, Block, BlockNesting, Field, NestedBlock};
-use formwork_syntax::{self as syntax, AttributeSchema, BlockSchema, Body, BodySchema};
+use formwork_syntax::{self as syntax, AttributeSchema, BlockSchema, Body, BodyItem, BodySchema};
 use formwork_values::{Marks, Refinement, Type, Value, convert};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -305,7 +308,11 @@ fn decode_blocks(
     for w in written {
         let expansion = dynamic::expand(
             w,
-            kind.nesting == BlockNesting::Map,
+            if kind.nesting == BlockNesting::Map {
+                Labels::One
+            } else {
+                Labels::None
+            },
             scope,
             functions,
             reading,
@@ -434,13 +441,55 @@ fn suggest(diagnostic: Diagnostic, near: Option<&str>) -> Diagnostic {
     }
 }
 
-/// Checks what can be checked of a body without a schema: every reference in it.
-pub fn check_body(body: &Body, scope: &dyn Scope) -> formwork_diagnostics::Diagnostics {
-    let mut said = formwork_diagnostics::Diagnostics::new();
-    let (references, problems) = formwork_configuration::body_references(body);
-    said.append(problems);
-    for reference in references {
-        said.append(scope.resolve(&reference.traversal).diagnostics);
+impl Evaluator {
+    /// Checks what can be checked of a body without a schema: every reference and every call in it.
+    pub async fn check_body(
+        &self,
+        module: &Module,
+        body: &Body,
+        scope: &ModuleScope<'_>,
+    ) -> formwork_diagnostics::Diagnostics {
+        let functions = self.functions(module);
+        let (_, said) = self
+            .calls()
+            .settled(|reading| {
+                check_body(body, scope, &functions, reading);
+                reading.pending.extend(scope.take_pending());
+            })
+            .await;
+        said
     }
-    said
+}
+
+/// Values are evaluated as they would be with a schema, and thrown away.
+fn check_body(body: &Body, scope: &dyn Scope, functions: &dyn Functions, reading: &mut Reading) {
+    if body.is_json() {
+        // what of it is an expression and what a block nobody knows here
+        let (references, _) = formwork_configuration::body_references(body);
+        for reference in references {
+            let resolved = scope.resolve(&reference.traversal);
+            reading.diagnostics.append(resolved.diagnostics);
+        }
+        return;
+    }
+    for item in body.items() {
+        match item {
+            BodyItem::Attribute(a) => {
+                reading.evaluate(&a.expression, scope, functions);
+            }
+            BodyItem::Block(b) => formwork_syntax::on_deep_stack(|| {
+                let written = dynamic::Written::of(b);
+                dynamic::expand(
+                    &written,
+                    Labels::Any,
+                    scope,
+                    functions,
+                    reading,
+                    &mut |content, _, _, scope, reading| {
+                        check_body(content, scope, functions, reading);
+                    },
+                );
+            }),
+        }
+    }
 }

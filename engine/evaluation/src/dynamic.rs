@@ -47,10 +47,21 @@ pub(crate) struct Expansion {
 pub(crate) type Receive<'r> =
     dyn FnMut(&Body, SourceRange, Option<Arc<str>>, &dyn Scope, &mut Reading) + 'r;
 
+/// What labels blocks of a name take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Labels {
+    /// None.
+    None,
+    /// Exactly one.
+    One,
+    /// Whatever is written: nobody knows the schema.
+    Any,
+}
+
 /// Hands out the blocks that `written` stands for.
 pub(crate) fn expand(
     written: &Written<'_>,
-    labelled: bool,
+    labels: Labels,
     scope: &dyn Scope,
     functions: &dyn Functions,
     reading: &mut Reading,
@@ -58,11 +69,11 @@ pub(crate) fn expand(
 ) -> Expansion {
     let block = written.block;
     if !written.dynamic {
-        let label = match (labelled, &*block.labels) {
-            (true, [label]) => Some(label.value.clone()),
-            (false, []) => None,
+        let label = match (labels, &*block.labels) {
+            (Labels::One, [label]) => Some(label.value.clone()),
+            (Labels::None, []) | (Labels::Any, _) => None,
             _ => {
-                let wanted = if labelled {
+                let wanted = if labels == Labels::One {
                     "exactly one label"
                 } else {
                     "no labels"
@@ -84,7 +95,14 @@ pub(crate) fn expand(
         receive(&block.body, block.header_range(), label, scope, reading);
         return Expansion::default();
     }
-    expand_dynamic(written, labelled, scope, functions, reading, receive)
+    expand_dynamic(
+        written,
+        labels == Labels::One,
+        scope,
+        functions,
+        reading,
+        receive,
+    )
 }
 
 fn expand_dynamic(
@@ -166,8 +184,9 @@ fn expand_dynamic(
     }
 }
 
-/// With a collection that is not known, the content is still read once, so that its mistakes are
-/// told at validate.
+/// With a collection that is not known, the content is still read once, so that what is wrong with it
+/// however many blocks there are is told at validate. Its values are not looked at: the collection may
+/// be what keeps them from being used, as in `for_each = var.x == null ? [] : [var.x]`.
 fn check_once(
     parts: &Parts<'_>,
     scope: &dyn Scope,
@@ -184,9 +203,29 @@ fn check_once(
         &parts.content.body,
         parts.content.header_range(),
         Some(Arc::from("")),
-        &inner,
+        &Guarded(&inner),
         reading,
     );
+}
+
+/// A scope in which nothing is known of values that inputs and instances decide. What is declared, and
+/// what resources look like, is known all the same.
+struct Guarded<'s>(&'s dyn Scope);
+
+impl Scope for Guarded<'_> {
+    fn resolve(&self, reference: &Traversal) -> Resolved {
+        let resolved = self.0.resolve(reference);
+        if resolved.diagnostics.has_errors()
+            || !["var", "local", "module", "each", "count", "self"].contains(&&*reference.root)
+        {
+            return resolved;
+        }
+        Resolved::new(Value::dynamic(), reference.steps.len())
+    }
+
+    fn check(&self, reference: &Traversal) -> formwork_diagnostics::Diagnostics {
+        self.0.check(reference)
+    }
 }
 
 struct Parts<'b> {

@@ -33,7 +33,7 @@ mod trigger;
 
 pub use calls::{Calls, ModuleFunctions, ProviderFunctions};
 pub use conditions::{Condition, Verdict, check};
-pub use decode::{check_body, decode};
+pub use decode::decode;
 pub use evaluator::{Evaluator, Memo, Setting};
 pub use objects::{Expansion, Objects};
 pub use reading::Reading;

@@ -254,7 +254,10 @@ impl Evaluation<'_> {
             applying: self.applying,
             validating: self.validating,
         };
-        let calls = Calls::new(Arc::new(FunctionsOf(self.providers.clone())));
+        let calls = Calls::new(Arc::new(FunctionsOf {
+            providers: self.providers.clone(),
+            validating: self.validating,
+        }));
         Arc::new(Evaluator::new(
             self.configuration.clone(),
             Arc::new(objects),

@@ -1,4 +1,4 @@
-//! One mistake, told once.
+//! One mistake, told once, in the order of the text.
 
 use formwork_diagnostics::{Diagnostic, Diagnostics, Severity, SourceRange};
 use std::collections::HashMap;
@@ -7,8 +7,9 @@ use std::collections::HashMap;
 /// instances is wrong in one place.
 type Mistake = (Severity, String, String, SourceRange);
 
-/// The diagnostics, those about the same text in the same words once. The first keeps its place and
-/// says how many further instances have it.
+/// The diagnostics, those about the same text in the same words once: the first is kept and says how
+/// many further instances have it. Warnings come before errors, so that errors are what a terminal shows
+/// last; of each what has no place comes first, then in the order of files and lines.
 pub(crate) fn told_once(said: Diagnostics) -> Diagnostics {
     let mut first: HashMap<Mistake, usize> = HashMap::new();
     let mut kept: Vec<(Diagnostic, usize)> = Vec::with_capacity(said.len());
@@ -25,6 +26,10 @@ pub(crate) fn told_once(said: Diagnostics) -> Diagnostics {
         }
         kept.push((d, 0));
     }
+    kept.sort_by_key(|(d, _)| {
+        let place = d.subject.map(|s| (s.file, s.start));
+        (std::cmp::Reverse(d.severity), place)
+    });
     kept.into_iter()
         .map(|(d, more)| match more {
             0 => d,
@@ -62,10 +67,10 @@ mod tests {
         assert_eq!(
             told,
             [
-                (Some(1), hint),
-                (Some(2), none()),
                 (None, none()),
-                (None, none())
+                (None, none()),
+                (Some(1), hint),
+                (Some(2), none())
             ]
         );
     }

@@ -30,9 +30,8 @@ pub async fn validate(session: &Session) -> Validated {
     // A provider that is not there is said by validation, as a warning, once.
     let wanted = loaded.configuration.required_providers().into_keys();
     let level = session.settings.level.version.to_string();
-    let (providers, problems) = Providers::launch(session.factory.clone(), &level, wanted).await;
+    let (providers, _) = Providers::launch(session.factory.clone(), &level, wanted).await;
     let providers = Arc::new(providers);
-    let _ = problems;
     let variables: BTreeMap<Arc<str>, Value> = loaded
         .configuration
         .root()

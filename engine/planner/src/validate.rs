@@ -2,8 +2,8 @@
 //!
 //! Every managed object is unknown of its type, with its origin; every repeated block stands for all
 //! its instances. What is wrong whatever the values are (names, types, arguments, functions) shows
-//! all the same. A provider that is not there leaves its blocks' bodies unchecked, which is said once
-//! per provider.
+//! all the same. A provider that is not there, or that does not serve a type, leaves blocks' bodies
+//! unchecked but for their references and functions, which is said once per provider.
 
 use crate::conditions::judge;
 use crate::walk::with_origin;
@@ -18,7 +18,7 @@ use formwork_evaluation::{
 use formwork_graph::{StaticGraph, What};
 use formwork_provider::{Providers, Reported, ValidateRequest};
 use formwork_values::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks a configuration without a plan. The evaluator's setting says that it is validating, and
 /// its root variables are unknown.
@@ -30,7 +30,7 @@ pub async fn validate(
     let mut v = Validation {
         evaluator,
         providers,
-        missing: BTreeSet::new(),
+        unchecked: Unchecked::default(),
         said: Diagnostics::new(),
     };
     // Everything is looked at even if something that it needs is wrong: what is wrong there is unknown
@@ -40,13 +40,19 @@ pub async fn validate(
             v.visit(&n.module, &n.what).await;
         }
     }
-    v.said
+    let Validation {
+        unchecked,
+        mut said,
+        ..
+    } = v;
+    said.append(unchecked.told(providers));
+    said
 }
 
 struct Validation<'a> {
     evaluator: &'a Evaluator,
     providers: &'a Providers,
-    missing: BTreeSet<ProviderAddr>,
+    unchecked: Unchecked,
     said: Diagnostics,
 }
 
@@ -151,34 +157,19 @@ impl Validation<'_> {
         }
     }
 
-    /// Whether a provider is there; if not, says so the first time.
-    fn is_there(&mut self, provider: &ProviderAddr, range: Option<SourceRange>) -> bool {
-        if self.providers.schemas(provider).is_some() {
-            return true;
-        }
-        if self.missing.insert(provider.clone()) {
-            self.said.push(
-                Diagnostic::warning(
-                    "Provider not available",
-                    format!(
-                        "The provider {} is neither part of Formwork nor installed, so the bodies of its \
-                         blocks were not checked. References, functions and types were.",
-                        provider.for_display()
-                    ),
-                )
-                .at_opt(range),
-            );
-        }
-        false
-    }
-
     async fn provider(&mut self, module: &Module, config: &AbsProviderConfig) {
         let block = module.provider_block(&config.provider, config.alias.as_ref());
         let evaluator = self.evaluator;
-        if !self.is_there(&config.provider, block.map(|b| b.range)) {
+        let Some(block) = block else {
             return;
-        }
-        let (Some(block), Some(schemas)) = (block, self.providers.schemas(&config.provider)) else {
+        };
+        let Some(schemas) = self.providers.schemas(&config.provider) else {
+            self.unchecked
+                .without_provider(&config.provider, block.range);
+            let instance = config.module.unkeyed_instance();
+            let scope = evaluator.scope(&instance);
+            let said = evaluator.check_body(module, &block.body, &scope).await;
+            self.said.append(said);
             return;
         };
         let schema = schemas.provider_config();
@@ -236,14 +227,21 @@ impl Validation<'_> {
             .await;
         self.said.append(said);
         let config = evaluator.configuration().provider_of(path, block).config;
-        let there = self.is_there(&config.provider, Some(block.range));
         let schema = self.providers.schema_of(&config.provider, resource);
-        if there && schema.is_none() {
-            self.said.push(
-                self.providers
-                    .unknown_type(&config.provider, resource)
-                    .at(block.type_range),
-            );
+        if schema.is_none() {
+            if self.providers.schemas(&config.provider).is_none() {
+                self.unchecked
+                    .without_provider(&config.provider, block.range);
+            } else if self.providers.is_unserved(&config.provider, resource) {
+                self.unchecked
+                    .without_type(&config.provider, &block.address, block.range);
+            } else {
+                self.said.push(
+                    self.providers
+                        .unknown_type(&config.provider, resource)
+                        .at(block.type_range),
+                );
+            }
         }
         let object = schema.as_ref().map_or_else(Value::dynamic, |s| {
             let one = address.instance(InstanceKey::None);
@@ -291,7 +289,8 @@ impl Validation<'_> {
                 self.ask_provider(block, &config, &value).await;
             }
         } else {
-            self.references_only(block, &scope);
+            let said = evaluator.check_body(module, &block.body, &scope).await;
+            self.said.append(said);
         }
         let scope = scope.with_self(object);
         let (_, said) = judge(
@@ -333,11 +332,80 @@ impl Validation<'_> {
             &address,
         ));
     }
+}
 
-    /// The body of a block whose type is not known: what it refers to must be there all the same.
-    fn references_only(&mut self, block: &ResourceBlock, scope: &ModuleScope<'_>) {
-        self.said
-            .append(formwork_evaluation::check_body(&block.body, scope));
+/// Blocks whose bodies could not be held against a schema.
+#[derive(Default)]
+struct Unchecked {
+    /// Of providers that are not there.
+    providers: BTreeMap<ProviderAddr, BTreeSet<SourceRange>>,
+    /// Of types that a provider does not serve, each as its blocks begin.
+    types: BTreeMap<ProviderAddr, BTreeMap<String, BTreeSet<SourceRange>>>,
+}
+
+impl Unchecked {
+    fn without_provider(&mut self, provider: &ProviderAddr, block: SourceRange) {
+        let blocks = self.providers.entry(provider.clone()).or_default();
+        blocks.insert(block);
+    }
+
+    fn without_type(&mut self, provider: &ProviderAddr, resource: &Resource, block: SourceRange) {
+        let name = match resource.mode {
+            ResourceMode::Managed => resource.kind.to_string(),
+            ResourceMode::Data => format!("data.{}", resource.kind),
+            ResourceMode::Ephemeral => format!("ephemeral.{}", resource.kind),
+        };
+        let types = self.types.entry(provider.clone()).or_default();
+        types.entry(name).or_default().insert(block);
+    }
+
+    /// One warning for each provider, at the first block concerned.
+    fn told(self, providers: &Providers) -> Diagnostics {
+        let mut said = Diagnostics::new();
+        for (provider, blocks) in self.providers {
+            let name = provider.for_display();
+            let reason = providers
+                .why_absent(&provider)
+                .and_then(|d| d.iter().next());
+            let (summary, why) = match reason {
+                Some(d) => (d.summary.as_str(), d.detail.clone()),
+                None => ("Missing required provider", format!("{name} is not there.")),
+            };
+            let only = only_partly(&blocks);
+            said.push(
+                Diagnostic::warning(summary, format!("{why} {only}"))
+                    .at_opt(blocks.first().copied()),
+            );
+        }
+        for (provider, types) in self.types {
+            let blocks: BTreeSet<SourceRange> = types.values().flatten().copied().collect();
+            let names: Vec<&str> = types.keys().map(String::as_str).collect();
+            let only = only_partly(&blocks);
+            said.push(
+                Diagnostic::warning(
+                    "Resource types not served",
+                    format!(
+                        "Formwork's own provider {} does not serve yet: {}. {only} They cannot be planned.",
+                        provider.for_display(),
+                        names.join(", ")
+                    ),
+                )
+                .at_opt(blocks.first().copied()),
+            );
+        }
+        said
+    }
+}
+
+fn only_partly(blocks: &BTreeSet<SourceRange>) -> String {
+    match blocks.len() {
+        1 => "Of the one block that needs it only the references and functions were checked, not the \
+              names and types of its arguments."
+            .to_owned(),
+        n => format!(
+            "Of the {n} blocks that need it only the references and functions were checked, not the \
+             names and types of their arguments."
+        ),
     }
 }
 

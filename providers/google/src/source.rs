@@ -51,6 +51,18 @@ impl SchemaSource for Source {
         formwork_google_schema::data_source_names()
     }
 
+    fn is_partial(&self) -> bool {
+        true
+    }
+
+    fn unserved_resource_names(&self) -> Vec<Arc<str>> {
+        formwork_google_schema::unserved_resource_names()
+    }
+
+    fn unserved_data_source_names(&self) -> Vec<Arc<str>> {
+        formwork_google_schema::unserved_data_source_names()
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }

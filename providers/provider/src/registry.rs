@@ -36,6 +36,8 @@ pub struct Providers {
     factory: Arc<dyn ProviderFactory>,
     language_version: String,
     launched: BTreeMap<ProviderAddr, Launched>,
+    /// Why those that were wanted and are not there could not be launched.
+    absent: BTreeMap<ProviderAddr, Diagnostics>,
     configured: RwLock<HashMap<AbsProviderConfig, Configured>>,
 }
 
@@ -49,28 +51,33 @@ impl Providers {
     ) -> (Self, Diagnostics) {
         let mut diagnostics = Diagnostics::new();
         let mut launched = BTreeMap::new();
+        let mut absent = BTreeMap::new();
         for address in wanted {
-            if launched.contains_key(&address) {
+            if launched.contains_key(&address) || absent.contains_key(&address) {
                 continue;
             }
-            let provider = match factory.launch(&address).await {
-                Ok(p) => p,
-                Err(d) => {
-                    diagnostics.append(d);
-                    continue;
-                }
+            let made = match factory.launch(&address).await {
+                Ok(provider) => provider.get_schema().await.map(|schemas| Launched {
+                    provider: provider.clone(),
+                    schemas,
+                }),
+                Err(said) => Err(said),
             };
-            match provider.get_schema().await {
-                Ok(schemas) => {
-                    launched.insert(address, Launched { provider, schemas });
+            match made {
+                Ok(made) => {
+                    launched.insert(address, made);
                 }
-                Err(d) => diagnostics.append(d),
+                Err(said) => {
+                    diagnostics.append(said.clone());
+                    absent.insert(address, said);
+                }
             }
         }
         let providers = Self {
             factory,
             language_version: language_version.to_owned(),
             launched,
+            absent,
             configured: RwLock::default(),
         };
         (providers, diagnostics)
@@ -79,6 +86,11 @@ impl Providers {
     /// The schemas of a provider.
     pub fn schemas(&self, provider: &ProviderAddr) -> Option<&Arc<dyn SchemaSource>> {
         self.launched.get(provider).map(|l| &l.schemas)
+    }
+
+    /// Why a provider that was wanted is not there.
+    pub fn why_absent(&self, provider: &ProviderAddr) -> Option<&Diagnostics> {
+        self.absent.get(provider)
     }
 
     /// The schemas of all that were launched.
@@ -183,32 +195,94 @@ impl Providers {
         }
     }
 
-    /// An error that says that a provider has no such type, with the nearest name.
-    pub fn unknown_type(&self, provider: &ProviderAddr, resource: &Resource) -> Diagnostic {
-        let (what, names) = match (self.schemas(provider), resource.mode) {
-            (None, _) => ("resource type", Vec::new()),
-            (Some(s), ResourceMode::Managed) => ("resource type", s.resource_names()),
-            (Some(s), ResourceMode::Data) => ("data source", s.data_source_names()),
-            (Some(s), ResourceMode::Ephemeral) => {
-                ("ephemeral resource type", s.ephemeral_resource_names())
-            }
+    /// Whether a type that this provider does not serve is one that it has elsewhere, as far as can be
+    /// told: its name is known, or the provider serves but a part and no known name is nearly it.
+    pub fn is_unserved(&self, provider: &ProviderAddr, resource: &Resource) -> bool {
+        let Some(schemas) = self.schemas(provider).filter(|s| s.is_partial()) else {
+            return false;
         };
-        let mut d = Diagnostic::error(
-            match resource.mode {
-                ResourceMode::Managed => "Invalid resource type",
-                ResourceMode::Data => "Invalid data source",
-                ResourceMode::Ephemeral => "Invalid ephemeral resource",
-            },
-            format!(
-                "The provider {} has no {what} \"{}\".",
-                provider.for_display(),
-                resource.kind
-            ),
-        );
-        let names = names.iter().map(|n| &**n);
-        if let Some(near) = formwork_diagnostics::nearest(&resource.kind, names) {
+        if self.schema_of(provider, resource).is_some() {
+            return false;
+        }
+        let (_, served, unserved) = types(Some(schemas), resource.mode);
+        unserved.iter().any(|n| **n == *resource.kind)
+            || nearly(&resource.kind, served.iter().chain(&unserved)).is_none()
+    }
+
+    /// An error that says that a provider has no such type, with the nearest name, or that it is not
+    /// served.
+    pub fn unknown_type(&self, provider: &ProviderAddr, resource: &Resource) -> Diagnostic {
+        let (what, served, unserved) = types(self.schemas(provider), resource.mode);
+        let name = provider.for_display();
+        let kind = &resource.kind;
+        if self.is_unserved(provider, resource) {
+            return Diagnostic::error(
+                "Resource type not served",
+                format!(
+                    "Formwork's own provider {name} does not serve the {what} \"{kind}\" yet, so it \
+                     can be validated but not planned."
+                ),
+            );
+        }
+        let summary = match resource.mode {
+            ResourceMode::Managed => "Invalid resource type",
+            ResourceMode::Data => "Invalid data source",
+            ResourceMode::Ephemeral => "Invalid ephemeral resource",
+        };
+        let detail = format!("The provider {name} has no {what} \"{kind}\".");
+        let mut d = Diagnostic::error(summary, detail);
+        if let Some(near) = nearly(kind, served.iter().chain(&unserved)) {
             d = d.hint(format!("Did you mean \"{near}\"?"));
+        } else if let Some(other) = self.other_mode(provider, resource) {
+            d = d.hint(other);
         }
         d
     }
+
+    /// What to say of a type that the provider has, but as something else than what was written.
+    fn other_mode(&self, provider: &ProviderAddr, resource: &Resource) -> Option<String> {
+        let schemas = self.schemas(provider)?;
+        let kind = &*resource.kind;
+        let (block, what) =
+            if resource.mode != ResourceMode::Managed && schemas.resource(kind).is_some() {
+                ("resource", "managed resource")
+            } else if resource.mode != ResourceMode::Data && schemas.data_source(kind).is_some() {
+                ("data", "data source")
+            } else if resource.mode != ResourceMode::Ephemeral
+                && schemas.ephemeral_resource(kind).is_some()
+            {
+                ("ephemeral", "ephemeral resource")
+            } else {
+                return None;
+            };
+        Some(format!(
+            "There is a {what} of this name; its block begins with `{block}`."
+        ))
+    }
+}
+
+/// What a type of a mode is called, the names that a provider serves, and those that it does not.
+fn types(
+    schemas: Option<&Arc<dyn SchemaSource>>,
+    mode: ResourceMode,
+) -> (&'static str, Vec<Arc<str>>, Vec<Arc<str>>) {
+    let what = match mode {
+        ResourceMode::Managed => "resource type",
+        ResourceMode::Data => "data source",
+        ResourceMode::Ephemeral => "ephemeral resource type",
+    };
+    let (served, unserved) = match (schemas, mode) {
+        (None, _) => Default::default(),
+        (Some(s), ResourceMode::Managed) => (s.resource_names(), s.unserved_resource_names()),
+        (Some(s), ResourceMode::Data) => (s.data_source_names(), s.unserved_data_source_names()),
+        (Some(s), ResourceMode::Ephemeral) => (s.ephemeral_resource_names(), Vec::new()),
+    };
+    (what, served, unserved)
+}
+
+/// The name that a type was most likely meant to be. Names of types are long and made of few words, so
+/// that quite different ones come near each other by the common measure: two slips at most are taken
+/// for a slip.
+fn nearly<'n>(kind: &str, names: impl Iterator<Item = &'n Arc<str>>) -> Option<&'n str> {
+    formwork_diagnostics::nearest_within(kind, names.map(|n| &**n), 2)
 }

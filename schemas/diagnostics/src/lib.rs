@@ -18,7 +18,7 @@ mod suggest;
 
 pub use diagnostic::{Diagnostic, Diagnostics, ExpressionValue, FunctionCall, Severity};
 pub use source::{FileId, Position, SourceFile, SourceMap, SourceRange};
-pub use suggest::nearest;
+pub use suggest::{nearest, nearest_within};
 
 /// A value together with what there is to say about how it came to be.
 ///

@@ -5,9 +5,23 @@
 /// Near enough is a Damerau-Levenshtein distance (adjacent swaps count one) of at most a third of
 /// the longer name, at least 1. Among equals the first in the given order wins.
 pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_within(given, candidates, usize::MAX)
+}
+
+/// The same with at most `most` slips, for long names of which different ones come near each other.
+pub fn nearest_within<'a>(
+    given: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    most: usize,
+) -> Option<&'a str> {
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
         let limit = (given.chars().count().max(candidate.chars().count()) / 3).max(1);
+        let limit = limit.min(most);
+        // cheaper than the distance, and never more than it
+        if given.len().abs_diff(candidate.len()) > limit * 4 {
+            continue;
+        }
         let distance = distance(given, candidate);
         if distance <= limit && best.is_none_or(|(d, _)| distance < d) {
             best = Some((distance, candidate));

@@ -9,6 +9,9 @@
 //! carries the tree of [`Node`]s in the byte order of their names, so that a node, the field of the
 //! schema's block and the value in an object have the same position.
 //!
+//! `known-types.txt` names all types of the provider, so that one that is merely not served here is told
+//! from one that does not exist.
+//!
 //! Facts are of hashicorp/google 7.45 (see `data/NOTICE`). This crate knows no HTTP and does nothing;
 //! which of the types the provider really runs is the provider's to say.
 #![forbid(unsafe_code)]
@@ -23,4 +26,7 @@ pub use node::{Element, Node, NodeKind, Suppress, Wire};
 pub use resource::{
     Act, MethodMapping, Methods, Nested, Resource, Setter, UpdateMapping, UpdateStyle,
 };
-pub use store::{data_source, data_source_names, resource, resource_names, versions};
+pub use store::{
+    data_source, data_source_names, resource, resource_names, unserved_data_source_names,
+    unserved_resource_names, versions,
+};

@@ -9,6 +9,7 @@ use crate::resource::Resource;
 
 static RESOURCES: &[u8] = include_bytes!("../data/resources.jsonl.gz");
 static DATA_SOURCES: &[u8] = include_bytes!("../data/data-sources.jsonl.gz");
+static KNOWN_TYPES: &str = include_str!("../data/known-types.txt");
 static VERSIONS: &str = include_str!("../data/versions.txt");
 
 struct Store {
@@ -83,6 +84,25 @@ pub fn data_source(name: &str) -> Option<Arc<Resource>> {
 /// Names of all data sources with data, in byte order.
 pub fn data_source_names() -> Vec<Arc<str>> {
     data_sources().lines.keys().cloned().collect()
+}
+
+/// Names of managed resource types of hashicorp/google and hashicorp/google-beta without data here.
+pub fn unserved_resource_names() -> Vec<Arc<str>> {
+    without_data("resource ", resources())
+}
+
+/// Names of data sources of hashicorp/google and hashicorp/google-beta without data here.
+pub fn unserved_data_source_names() -> Vec<Arc<str>> {
+    without_data("data ", data_sources())
+}
+
+fn without_data(kind: &str, store: &Store) -> Vec<Arc<str>> {
+    KNOWN_TYPES
+        .lines()
+        .filter_map(|line| line.strip_prefix(kind))
+        .filter(|name| !store.lines.contains_key(*name))
+        .map(Arc::from)
+        .collect()
 }
 
 /// Released versions of hashicorp/google from 5.0.0 below 8.0, ascending; where the list is from

@@ -59,6 +59,22 @@ pub trait SchemaSource: Send + Sync {
         Vec::new()
     }
 
+    /// Whether the provider is known to have types elsewhere that it does not serve here, so that a
+    /// type which is not among these need not be a mistake of the user's.
+    fn is_partial(&self) -> bool {
+        false
+    }
+
+    /// Names of managed resource types that the provider has elsewhere but does not serve here.
+    fn unserved_resource_names(&self) -> Vec<Arc<str>> {
+        Vec::new()
+    }
+
+    /// Names of data sources that the provider has elsewhere but does not serve here.
+    fn unserved_data_source_names(&self) -> Vec<Arc<str>> {
+        Vec::new()
+    }
+
     /// What the provider can do beyond the minimum.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
