@@ -35,15 +35,18 @@ pub(crate) fn static_path(e: &Expression, diagnostics: &mut Diagnostics) -> Opti
         quoted(e, diagnostics);
         return Some(t);
     }
-    diagnostics.push(
-        Diagnostic::error(
-            "Invalid expression",
-            "A plain path is wanted here: names joined by dots, and keys that are written out. \
-             Nothing can be computed, since this must be known before anything is evaluated.",
-        )
-        .at(e.range()),
-    );
+    diagnostics.push(not_a_path(e.range()));
     None
+}
+
+/// That something is no path of names.
+pub(crate) fn not_a_path(range: SourceRange) -> Diagnostic {
+    Diagnostic::error(
+        "Invalid expression",
+        "A plain path is wanted here: names joined by dots, and keys that are written out. Nothing \
+         can be computed, since this must be known before anything is evaluated.",
+    )
+    .at(range)
 }
 
 /// Dotted names as a path. Ranges are those of the text within its quotes, which is exact as long

@@ -42,6 +42,7 @@ mod static_checks;
 mod tfvars;
 mod variable;
 mod version;
+mod written_address;
 
 #[cfg(test)]
 mod tests;
@@ -64,7 +65,7 @@ pub use provider::{ProviderConfig, ProviderRequirement};
 pub use reader::{
     DiskReader, LocalModulesOnly, MemoryReader, ModuleFetcher, ModuleRequest, SourceReader,
 };
-pub use refactoring::{ImportBlock, MoveTarget, MovedBlock, RemovedBlock};
+pub use refactoring::{ImportBlock, MoveTarget, MovedBlock, MovedForEach, RemovedBlock};
 pub use references::{
     FoundReference, body_references, dynamic_iterator, expression_references, instance_key,
     parse_reference,
@@ -75,3 +76,4 @@ pub use resource::{
 pub use tfvars::{GivenValue, Unsuitable, parse_tfvars};
 pub use variable::{InputVariable, LocalValue, OutputValue};
 pub use version::{Comparison, Verdict, VersionConstraints, VersionTerm, parse_version};
+pub use written_address::WrittenAddress;

@@ -413,14 +413,7 @@ impl Module {
                 }
             }
             "moved" => {
-                if let Some(moved) = MovedBlock::decode(block, diagnostics) {
-                    self.unserved
-                        .extend(moved.for_each.as_ref().map(|e| Unserved {
-                            construct: "moved for_each",
-                            range: e.range(),
-                        }));
-                    self.moved.push(moved);
-                }
+                self.moved.extend(MovedBlock::decode(block, diagnostics));
             }
             "removed" => self
                 .removed

@@ -17,7 +17,7 @@
 //! instances exist, and so finds the moves from what still exists by a key.
 
 use crate::configuration::Configuration;
-use crate::refactoring::{MoveTarget, MovedBlock};
+use crate::refactoring::{MoveTarget, MovedForEach};
 use crate::resource::Repetition;
 use crate::static_checks::path_within;
 use formwork_addresses::{
@@ -55,13 +55,29 @@ pub struct MoveResults {
 }
 
 impl Moves {
-    /// The moves of a configuration, and what is wrong with them.
-    pub fn of(configuration: &Configuration) -> Checked<Self> {
+    /// The moves of a configuration, and what is wrong with them. What a block with `for_each` says
+    /// in a module must be evaluated: from and to, for each element.
+    pub fn of(
+        configuration: &Configuration,
+        mut elements: impl FnMut(&ModulePath, &MovedForEach) -> Checked<Vec<(MoveTarget, MoveTarget)>>,
+    ) -> Checked<Self> {
         let mut moves = Self::default();
         let mut diagnostics = Diagnostics::new();
         for (path, module) in configuration.modules() {
-            for block in module.moved.iter().filter(|b| b.for_each.is_none()) {
-                moves.add(configuration, path, block, &mut diagnostics);
+            for block in &module.moved {
+                let all = match &block.for_each {
+                    None => vec![(block.from.clone(), block.to.clone())],
+                    Some(each) => diagnostics.take(elements(path, each)),
+                };
+                for (from, to) in all {
+                    let statement = Statement {
+                        within: path.clone(),
+                        from,
+                        to,
+                        range: block.range,
+                    };
+                    moves.add(configuration, statement, &mut diagnostics);
+                }
             }
         }
         for i in 0..moves.statements.len() {
@@ -82,13 +98,12 @@ impl Moves {
     fn add(
         &mut self,
         configuration: &Configuration,
-        within: &ModulePath,
-        block: &MovedBlock,
+        statement: Statement,
         diagnostics: &mut Diagnostics,
     ) {
         let error =
-            |summary: &str, detail: String| Diagnostic::error(summary, detail).at(block.range);
-        let (from, to) = (&block.from, &block.to);
+            |summary: &str, detail: String| Diagnostic::error(summary, detail).at(statement.range);
+        let (within, from, to) = (&statement.within, &statement.from, &statement.to);
         if from == to {
             diagnostics.push(error(
                 "Redundant move statement",
@@ -146,12 +161,7 @@ impl Moves {
                 .or_default()
                 .push(number),
         }
-        self.statements.push(Statement {
-            within: within.clone(),
-            from: from.clone(),
-            to: to.clone(),
-            range: block.range,
-        });
+        self.statements.push(statement);
     }
 
     /// Where one address moves in one step.
@@ -428,7 +438,7 @@ mod tests {
         };
         let (c, d) = load(Path::new("."), &with, &mut sources);
         assert!(d.is_empty(), "{d:?}");
-        let (moves, d) = Moves::of(&c);
+        let (moves, d) = Moves::of(&c, |_, _| (Vec::new(), Diagnostics::new()));
         let state = state.iter().map(|a| a.parse().expect("address")).collect();
         let results = moves.apply(&c, &state);
         let mut told: Vec<String> = d

@@ -4,14 +4,14 @@
 
 use crate::constant::flag_argument;
 use crate::depends_on::{ProviderReference, provider_reference, static_path};
-use crate::references::instance_key;
 use crate::resource::Provisioner;
 use crate::shape::{Shape, labels, missing_argument};
+use crate::written_address::{WrittenAddress, move_target};
 use formwork_addresses::{
-    AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, Resource, ResourceMode,
+    AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode,
 };
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
-use formwork_syntax::{Block, Body, Expression, Step, Traversal};
+use formwork_syntax::{Block, Body, Expression};
 use std::fmt;
 
 /// What a `moved` or `removed` block names: a module or a resource, with or without keys.
@@ -31,10 +31,21 @@ pub struct MovedBlock {
     pub from: MoveTarget,
     /// Where they are now.
     pub to: MoveTarget,
-    /// One move for each element of this.
-    pub for_each: Option<Expression>,
+    /// One move for each element of this. `from` and `to` lack the keys that are computed then.
+    pub for_each: Option<MovedForEach>,
     /// The header of the block.
     pub range: SourceRange,
+}
+
+/// What a `moved` block with `for_each` says: several moves.
+#[derive(Clone, Debug)]
+pub struct MovedForEach {
+    /// One move for each element of this.
+    pub each: Expression,
+    /// Where objects were.
+    pub from: WrittenAddress,
+    /// Where they are now.
+    pub to: WrittenAddress,
 }
 
 /// A `removed` block.
@@ -78,71 +89,6 @@ impl fmt::Display for MoveTarget {
     }
 }
 
-/// The address that a path spells out.
-pub(crate) fn move_target(t: &Traversal, diagnostics: &mut Diagnostics) -> Option<MoveTarget> {
-    let mut refuse = |detail: &str, at: SourceRange| {
-        diagnostics.push(Diagnostic::error("Invalid address", detail).at(at));
-        None
-    };
-    // The path as names, each with the key that follows it.
-    let mut names: Vec<(&str, InstanceKey, SourceRange)> =
-        vec![(&t.root, InstanceKey::None, t.root_range)];
-    for step in &t.steps {
-        match step {
-            Step::Attribute { name, range } => names.push((name, InstanceKey::None, *range)),
-            Step::Index { key, range } => {
-                let Some(key) = instance_key(key) else {
-                    return refuse("A key is a whole number or a text.", *range);
-                };
-                match names.last_mut() {
-                    Some((_, slot @ InstanceKey::None, _)) => *slot = key,
-                    _ => return refuse("Only one key may follow a name.", *range),
-                }
-            }
-        }
-    }
-    let mut rest = &names[..];
-    let mut module = ModuleInstance::root();
-    while let [("module", key, at), after @ ..] = rest {
-        if *key != InstanceKey::None {
-            return refuse("The name of a module call is wanted before a key.", *at);
-        }
-        let [(name, key, _), after @ ..] = after else {
-            return refuse(
-                "The name of a module call must follow \"module\".",
-                t.range(),
-            );
-        };
-        module = module.child(name, key.clone());
-        rest = after;
-    }
-    if rest.is_empty() {
-        return Some(MoveTarget::Module(module));
-    }
-    let (mode, rest) = match rest {
-        [("data", InstanceKey::None, _), after @ ..] => (ResourceMode::Data, after),
-        [("ephemeral", InstanceKey::None, _), after @ ..] => (ResourceMode::Ephemeral, after),
-        [("resource", InstanceKey::None, _), after @ ..] if after.len() == 2 => {
-            (ResourceMode::Managed, after)
-        }
-        _ => (ResourceMode::Managed, rest),
-    };
-    match rest {
-        [(kind, InstanceKey::None, _), (name, key, _)] => {
-            let mut resource = Resource::managed(kind, name);
-            resource.mode = mode;
-            Some(MoveTarget::Resource(
-                resource.in_module(&module).instance(key.clone()),
-            ))
-        }
-        _ => refuse(
-            "The address of a module or a resource is wanted here, such as module.net or \
-             google_compute_network.main, perhaps with a key.",
-            t.range(),
-        ),
-    }
-}
-
 fn target_argument(
     body: &Body,
     name: &str,
@@ -153,6 +99,17 @@ fn target_argument(
     Some((move_target(&path, diagnostics)?, path.range()))
 }
 
+/// The same where keys may be computed.
+fn written_argument(
+    body: &Body,
+    name: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<(WrittenAddress, MoveTarget)> {
+    let written = WrittenAddress::read(&body.attribute(name)?.expression, diagnostics)?;
+    let shape = written.shape(diagnostics)?;
+    Some((written, shape))
+}
+
 impl MovedBlock {
     pub(crate) fn decode(block: &Block, diagnostics: &mut Diagnostics) -> Option<Self> {
         const SHAPE: Shape = Shape {
@@ -161,9 +118,24 @@ impl MovedBlock {
         };
         let [] = labels(block, [], diagnostics)?;
         let body = &SHAPE.read(&block.body, block.open_brace, diagnostics);
-        let from = target_argument(body, "from", diagnostics);
-        let to = target_argument(body, "to", diagnostics);
-        let ((from, _), (to, _)) = (from?, to?);
+        let (from, to, for_each) = match body.attribute("for_each") {
+            None => {
+                let from = target_argument(body, "from", diagnostics);
+                let to = target_argument(body, "to", diagnostics);
+                (from?.0, to?.0, None)
+            }
+            Some(a) => {
+                let from = written_argument(body, "from", diagnostics);
+                let to = written_argument(body, "to", diagnostics);
+                let ((from, from_shape), (to, to_shape)) = (from?, to?);
+                let each = MovedForEach {
+                    each: a.expression.clone(),
+                    from,
+                    to,
+                };
+                (from_shape, to_shape, Some(each))
+            }
+        };
         let same_kind = matches!(
             (&from, &to),
             (MoveTarget::Module(_), MoveTarget::Module(_))
@@ -182,7 +154,7 @@ impl MovedBlock {
         Some(Self {
             from,
             to,
-            for_each: body.attribute("for_each").map(|a| a.expression.clone()),
+            for_each,
             range: block.header_range(),
         })
     }
@@ -283,23 +255,7 @@ impl ImportBlock {
 
 /// The resource that an address with perhaps computed keys belongs to.
 fn import_resource(e: &Expression, diagnostics: &mut Diagnostics) -> Option<AbsResource> {
-    use formwork_syntax::ExpressionKind as K;
-    // A computed key is the last step in most cases, and its collection the path before it.
-    let path = match e.kind() {
-        K::Index { collection, .. } => collection,
-        _ => e,
-    };
-    let target = match path.kind() {
-        K::Relative { source, steps } => {
-            let K::Index { collection, .. } = source.kind() else {
-                return static_path(e, diagnostics).and(None);
-            };
-            let mut t = static_path(collection, diagnostics)?;
-            t.steps = t.steps.iter().chain(steps).cloned().collect();
-            move_target(&t, diagnostics)?
-        }
-        _ => move_target(&static_path(path, diagnostics)?, diagnostics)?,
-    };
+    let target = WrittenAddress::read(e, diagnostics)?.shape(diagnostics)?;
     match target {
         MoveTarget::Resource(r) if r.resource.mode == ResourceMode::Managed => {
             Some(r.abs_resource())

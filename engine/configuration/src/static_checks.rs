@@ -185,6 +185,16 @@ impl Checker<'_> {
             }
             self.rules(&c.asserts, place);
         }
+        for each in module.moved.iter().filter_map(|m| m.for_each.as_ref()) {
+            self.expression(&each.each, Place::default());
+            let place = Place {
+                each: true,
+                ..Place::default()
+            };
+            for key in each.from.computed_keys().chain(each.to.computed_keys()) {
+                self.expression(key, place);
+            }
+        }
         for i in module.imports.iter().filter(|_| self.path.is_root()) {
             let place = Place {
                 each: i.for_each.is_some(),

@@ -868,7 +868,7 @@ output "o" { value = values(module.m)[*].out }
             "no range in {d:?} of:\n{text}"
         );
         let _ = (
-            crate::Moves::of(&configuration),
+            crate::Moves::of(&configuration, |_, _| Default::default()),
             configuration.removal_conflicts(),
         );
         rounds += 1;

@@ -23,6 +23,7 @@ mod conditions;
 mod decode;
 mod dynamic;
 mod evaluator;
+mod moves;
 mod objects;
 mod provider_config;
 mod reading;

@@ -8,7 +8,7 @@ use crate::state::{Held, hash_text, hold};
 use crate::told::told_once;
 use formwork_addresses::{AbsResource, AbsResourceInstance, DeposedKey};
 use formwork_configuration::Moves;
-use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
+use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap};
 use formwork_evaluation::{Evaluator, Objects};
 use formwork_plan::{
     Action, Event, ModuleFolder, Phase, Plan, PlanMode, PlannedProvider, PlannedVariable, Prior,
@@ -93,8 +93,6 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
     diagnostics.append(loaded.configuration.removal_conflicts());
     let (variables, said) = loaded.variables(session);
     diagnostics.append(said);
-    let (moves, said) = Moves::of(&loaded.configuration);
-    diagnostics.append(said);
     if diagnostics.has_errors() {
         return nothing(loaded, diagnostics, None, None).await;
     }
@@ -115,6 +113,11 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
     }
     let files = Arc::new(RecordingFiles::new(disk(session)));
     let now = session.environment.clock.now();
+    let (moves, said) = moves(session, &loaded, &providers, files.clone(), &variables).await;
+    diagnostics.append(said);
+    if diagnostics.has_errors() {
+        return nothing(loaded, diagnostics, Some(providers), Some(held)).await;
+    }
     let evaluation = Evaluation {
         session,
         configuration: &loaded.configuration,
@@ -273,6 +276,46 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
 
 async fn no_providers(session: &Session) -> Arc<Providers> {
     Arc::new(Providers::launch(session.factory.clone(), "", []).await.0)
+}
+
+/// What the configuration says has moved, each element of a `for_each` by itself.
+async fn moves(
+    session: &Session,
+    loaded: &Loaded,
+    providers: &Arc<Providers>,
+    files: Arc<RecordingFiles>,
+    variables: &BTreeMap<Arc<str>, Value>,
+) -> Checked<Moves> {
+    // Where no instance is known yet, as when validating, but with the values of variables.
+    let evaluation = Evaluation {
+        session,
+        configuration: &loaded.configuration,
+        providers,
+        files,
+        plan_time: Some(session.environment.clock.now()),
+        applying: false,
+        validating: true,
+    };
+    let evaluator = evaluation.over(Objects::new(), variables.clone());
+    let mut evaluated = BTreeMap::new();
+    for (path, module) in loaded.configuration.modules() {
+        for each in module.moved.iter().filter_map(|m| m.for_each.as_ref()) {
+            let key = (
+                path.clone(),
+                each.each.range().start,
+                each.each.range().file,
+            );
+            evaluated.insert(key, evaluator.moves(path, each).await);
+        }
+    }
+    Moves::of(&loaded.configuration, |path, each| {
+        let key = (
+            path.clone(),
+            each.each.range().start,
+            each.each.range().file,
+        );
+        evaluated.remove(&key).unwrap_or_default()
+    })
 }
 
 /// The state with objects at the addresses to which they have moved.

@@ -339,7 +339,7 @@ impl Expression {
 
     /// The expression to look at where a reference, a keyword or a type is wanted: what a JSON string
     /// holds as native text, else itself.
-    fn static_form(&self) -> &Expression {
+    pub fn static_form(&self) -> &Expression {
         self.0
             .json
             .as_ref()

@@ -417,3 +417,201 @@ module "v" {
         )
         .await;
 }
+
+#[tokio::test]
+async fn moves_for_each_element() {
+    let before = "resource \"terraform_data\" \"old\" {\n  for_each = toset([\"web\", \"db\", \"x y\"])\n  input    = each.key\n}\n";
+    let after = |moved: &str| {
+        format!(
+            "variable \"extra\" {{\n  type    = map(string)\n  default = {{}}\n}}\nlocals {{\n  names = {{ web = \"front\", db = \"data\", \"x y\" = \"x y\" }}\n}}\nresource \"terraform_data\" \"new\" {{\n  for_each = local.names\n  input    = each.key\n}}\n{moved}"
+        )
+    };
+    let created = [
+        "create terraform_data.old[\"db\"]",
+        "create terraform_data.old[\"web\"]",
+        "create terraform_data.old[\"x y\"]",
+    ];
+    let moved = [
+        "no-op terraform_data.new[\"db\"] from terraform_data.old[\"db\"]",
+        "no-op terraform_data.new[\"web\"] from terraform_data.old[\"web\"]",
+        "no-op terraform_data.new[\"x y\"] from terraform_data.old[\"x y\"]",
+    ];
+    let story = Story::of(&[("main.tf", before)]);
+    story.check(&[], &created).await;
+    // none to move: no moves
+    story.write(
+        "main.tf",
+        &format!("{before}variable \"extra\" {{\n  type = map(string)\n  default = {{}}\n}}\nmoved {{\n  for_each = var.extra\n  from     = terraform_data.nowhere[each.key]\n  to       = terraform_data.elsewhere[each.value]\n}}\n"),
+    );
+    story.check(&[], &[]).await;
+    story.write(
+        "main.tf",
+        &after("moved {\n  for_each = merge(local.names, var.extra)\n  from     = terraform_data.old[each.key]\n  to       = terraform_data.new[each.key]\n}\n"),
+    );
+    story.check(&[], &moved).await;
+    story.check(&[], &[]).await;
+
+    // in JSON, through a chain, into a module and to numbers
+    story.write(
+        "main.tf",
+        "module \"m\" {\n  source = \"./m\"\n  count  = 2\n}\n",
+    );
+    story.write(
+        "m/main.tf",
+        "resource \"terraform_data\" \"in\" {\n  input = \"web\"\n}\n",
+    );
+    story.write(
+        "moved.tf.json",
+        r#"{"moved": [
+  {"for_each": {"web": 0, "db": 1},
+   "from": "terraform_data.new[each.key]",
+   "to": "terraform_data.mid[\"${each.value}-\"]"},
+  {"for_each": ["a"], "from": "terraform_data.p[each.key]", "to": "terraform_data.q[each.key]"},
+  {"for_each": "${toset([\"0\", \"1\"])}",
+   "from": "terraform_data.mid[\"${each.key}-\"]",
+   "to": "module.m[tonumber(each.key)].terraform_data.in"}
+]}"#,
+    );
+    story
+        .check(&[], &["moved.tf.json:5:16 Invalid for_each argument"])
+        .await;
+    story.write(
+        "moved.tf.json",
+        r#"{"moved": [
+  {"for_each": {"web": 0, "db": 1},
+   "from": "terraform_data.new[each.key]",
+   "to": "terraform_data.mid[\"${each.value}-\"]"},
+  {"for_each": "${toset([\"0\", \"1\"])}",
+   "from": "terraform_data.mid[\"${each.key}-\"]",
+   "to": "module.m[tonumber(each.key)].terraform_data.in"}
+]}"#,
+    );
+    story
+        .check(
+            &[],
+            &[
+                "delete terraform_data.new[\"x y\"] (delete_because_no_resource_config)",
+                "no-op module.m[0].terraform_data.in from terraform_data.new[\"web\"]",
+                "update module.m[1].terraform_data.in from terraform_data.new[\"db\"]",
+            ],
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn moves_of_modules_for_each_element_and_within_modules() {
+    let call = |extra: &str| {
+        format!(
+            "module \"b\" {{\n  source   = \"./m\"\n  for_each = toset([\"k\", \"l\"])\n  names    = [\"one\"]\n  own      = each.key\n}}\n{extra}"
+        )
+    };
+    let story = Story::of(&[
+        (
+            "main.tf",
+            "module \"a\" {\n  source = \"./m\"\n  count  = 2\n  names  = []\n  own    = \"\"\n}\n",
+        ),
+        (
+            "m/main.tf",
+            "variable \"names\" {}\nvariable \"own\" {}\nresource \"terraform_data\" \"x\" {\n  count = 1\n}\n",
+        ),
+    ]);
+    story
+        .check(
+            &[],
+            &[
+                "create module.a[0].terraform_data.x[0]",
+                "create module.a[1].terraform_data.x[0]",
+            ],
+        )
+        .await;
+    story.write(
+        "main.tf",
+        &call("moved {\n  for_each = [\"k\", \"l\"]\n  from     = module.a[each.key]\n  to       = module.b[each.value]\n}\n"),
+    );
+    story
+        .check(&[], &["main.tf:8:14 Invalid for_each argument"])
+        .await;
+    story.write(
+        "main.tf",
+        &call("moved {\n  for_each = { for i, k in [\"k\", \"l\"] : k => i }\n  from     = module.a[each.value]\n  to       = module.b[each.key]\n}\n"),
+    );
+    let child = |by: &str| {
+        format!(
+            "variable \"names\" {{}}\nvariable \"own\" {{}}\nresource \"terraform_data\" \"y\" {{\n  for_each = toset(var.names)\n}}\nmoved {{\n  for_each = {{ for i, n in {by} : n => i }}\n  from     = terraform_data.x[each.value]\n  to       = terraform_data.y[each.key]\n}}\n"
+        )
+    };
+    story.write("m/main.tf", &child("[var.own]"));
+    story
+        .check(&[], &["m/main.tf:7:14 Invalid for_each argument"])
+        .await;
+    story.write("m/main.tf", &child("var.names"));
+    story
+        .check(
+            &[],
+            &[
+                "no-op module.b[\"k\"].terraform_data.y[\"one\"] from module.a[0].terraform_data.x[0]",
+                "no-op module.b[\"l\"].terraform_data.y[\"one\"] from module.a[1].terraform_data.x[0]",
+            ],
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn mistakes_in_moves_for_each_element() {
+    let story = Story::of(&[]);
+    let cases = [
+        (
+            "for_each = { a = \"b\", c = \"b\" }\n  from = terraform_data.x[each.key]\n  to = terraform_data.x[each.value]",
+            &["main.tf:1:1 Ambiguous move statements"][..],
+        ),
+        (
+            "for_each = { a = \"b\", b = \"a\" }\n  from = terraform_data.x[each.key]\n  to = terraform_data.x[each.value]",
+            &["main.tf:1:1 Cyclic dependency in move statements"],
+        ),
+        (
+            "for_each = { a = \"a\" }\n  from = terraform_data.x[each.key]\n  to = terraform_data.x[each.value]",
+            &["main.tf:1:1 Redundant move statement"],
+        ),
+        (
+            "for_each = { a = null, b = true, c = [] }\n  from = terraform_data.x[each.key]\n  to = terraform_data.y[each.value]",
+            &[
+                "main.tf:4:25 Invalid moved address key",
+                "main.tf:4:25 Invalid moved address key",
+            ],
+        ),
+        (
+            "for_each = { a = terraform_data.z.id }\n  from = terraform_data.x[each.key]\n  to = terraform_data.y[each.value]",
+            &["main.tf:4:25 Invalid moved address key"],
+        ),
+        (
+            "for_each = toset([terraform_data.z.id])\n  from = terraform_data.x[each.key]\n  to = terraform_data.y[each.value]",
+            &["main.tf:2:14 Invalid for_each argument"],
+        ),
+        (
+            "for_each = {}\n  from = terraform_data.x[count.index]\n  to = terraform_data.y[local.nope]",
+            &[
+                "main.tf:3:27 Reference to \"count\" in non-counted context",
+                "main.tf:4:25 Reference to undeclared local value",
+            ],
+        ),
+        (
+            "from = terraform_data.x[each.key]\n  to = terraform_data.y",
+            &["main.tf:2:10 Invalid expression"],
+        ),
+        (
+            "for_each = {}\n  from = terraform_data.x[each.key][0]\n  to = terraform_data.y.z[each.key]",
+            &[
+                "main.tf:3:36 Invalid address",
+                "main.tf:4:8 Invalid address",
+            ],
+        ),
+    ];
+    for (body, expected) in cases {
+        story.write(
+            "main.tf",
+            &format!("moved {{\n  {body}\n}}\nresource \"terraform_data\" \"z\" {{}}\n"),
+        );
+        let told = story.step(&[], PlanMode::Normal).await;
+        assert_eq!(told, expected, "{body}");
+    }
+}
