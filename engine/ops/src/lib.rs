@@ -21,6 +21,7 @@ mod plan;
 mod session;
 mod settle;
 mod state;
+mod state_edit;
 mod told;
 mod validate;
 
@@ -31,4 +32,5 @@ pub use plan::{PlanOptions, PlanOutcome, plan};
 pub use session::{Session, Settings};
 pub use settle::{Word, settle_by_word};
 pub use state::{Held, StateView, read_state};
+pub use state_edit::{Edited, StateAddress, StateEdit, edit_state, preview_state_edit, push_state};
 pub use validate::{Validated, validate};

@@ -222,7 +222,11 @@ pub(crate) async fn hold(
     }
 }
 
-fn same_cloud(of_state: Option<&str>, of_run: Option<&str>, name: &str) -> Result<(), Diagnostics> {
+pub(crate) fn same_cloud(
+    of_state: Option<&str>,
+    of_run: Option<&str>,
+    name: &str,
+) -> Result<(), Diagnostics> {
     let detail = match (of_state, of_run) {
         (None, None) => return Ok(()),
         (Some(a), Some(b)) if a == b => return Ok(()),
