@@ -10,6 +10,7 @@ mod failing_apply;
 mod mock_clouds;
 mod saved_plans;
 mod skeleton;
+mod state_commands;
 mod unserved;
 
 use formwork_testkit::TestEnv;

@@ -62,27 +62,49 @@ impl Preview {
         session: &Session,
         given: Option<&Path>,
     ) -> Result<PathBuf, Diagnostics> {
+        if let Some(given) = given.filter(|_| session.is_mock()) {
+            return Ok(given.to_owned());
+        }
         let workspace = session.workspace();
-        if workspace != "default" {
-            return Err(Diagnostic::error(
-                "Workspace not served yet",
-                format!(
-                    "The workspace \"{workspace}\" is selected (by TF_WORKSPACE or the data \
-                     directory), but this version of Formwork serves only the workspace \"default\"."
-                ),
-            )
-            .into());
+        if workspace != "default" && given.is_none() {
+            let folder = self.workspace_folder(session)?;
+            return Ok(folder.join(workspace).join("terraform.tfstate"));
         }
         if session.is_mock() {
-            return Ok(given.unwrap_or(Path::new(STATE)).to_owned());
+            return Ok(PathBuf::from(STATE));
         }
+        self.local_backend(given.is_some())?;
+        if let Some(given) = given {
+            return Ok(given.to_owned());
+        }
+        let path = self.backend_text("path")?;
+        Ok(path.map_or_else(|| "terraform.tfstate".into(), PathBuf::from))
+    }
+
+    /// The folder in which the states of workspaces other than `default` lie, each in a folder of its
+    /// name.
+    ///
+    /// # Errors
+    /// As for [`Preview::state_path`].
+    pub fn workspace_folder(&self, session: &Session) -> Result<PathBuf, Diagnostics> {
+        const NAME: &str = "terraform.tfstate.d";
+        if session.is_mock() {
+            return Ok(Path::new(STATE).with_file_name(NAME));
+        }
+        self.local_backend(false)?;
+        let folder = self.backend_text("workspace_dir")?;
+        Ok(folder.map_or_else(|| NAME.into(), PathBuf::from))
+    }
+
+    /// Refuses a backend other than `local`, and a configuration that may name one and cannot be read.
+    fn local_backend(&self, given: bool) -> Result<(), Diagnostics> {
         let root = self.configuration.root();
         let backend = root.and_then(|m| m.backend.as_ref());
         let Some(backend) = backend else {
-            if self.diagnostics.has_errors() && given.is_none() {
+            if self.diagnostics.has_errors() && !given {
                 return Err(self.diagnostics.clone());
             }
-            return Ok(given.unwrap_or(Path::new("terraform.tfstate")).to_owned());
+            return Ok(());
         };
         if &*backend.kind != "local" {
             return Err(Diagnostic::error(
@@ -101,27 +123,32 @@ impl Preview {
             )
             .into());
         }
-        if let Some(given) = given {
-            return Ok(given.to_owned());
-        }
-        let Some(path) = backend.body.attribute("path") else {
-            return Ok("terraform.tfstate".into());
+        Ok(())
+    }
+
+    /// The text that an argument of the backend is set to.
+    fn backend_text(&self, name: &str) -> Result<Option<String>, Diagnostics> {
+        let root = self.configuration.root();
+        let backend = root.and_then(|m| m.backend.as_ref());
+        let Some(argument) = backend.and_then(|b| b.body.attribute(name)) else {
+            return Ok(None);
         };
-        let (value, said) = formwork_eval::evaluate_literal(&path.expression.as_constant());
+        let (value, said) = formwork_eval::evaluate_literal(&argument.expression.as_constant());
         if said.has_errors() {
             return Err(said);
         }
-        let wrong = || {
+        if value.is_null() {
+            return Ok(None);
+        }
+        let text = value.as_str().filter(|t| !t.is_empty()).ok_or_else(|| {
             Diagnostic::error(
                 "Invalid backend configuration",
-                "The path of a local backend is text that stands there: the name of a file.",
+                format!(
+                    "The argument \"{name}\" of a local backend is text that stands there: a path."
+                ),
             )
-            .at(path.expression.range())
-        };
-        if value.is_null() {
-            return Ok("terraform.tfstate".into());
-        }
-        let text = value.as_str().filter(|t| !t.is_empty()).ok_or_else(wrong)?;
-        Ok(text.into())
+            .at(argument.expression.range())
+        })?;
+        Ok(Some(text.to_owned()))
     }
 }

@@ -120,16 +120,6 @@ impl Loaded {
                 .hint("Use -mock to try the configuration against the embedded mock cloud, where the backend is passed over."),
             );
         }
-        if session.settings.workspace != "default" {
-            diagnostics.push(Diagnostic::error(
-                "Workspace not served yet",
-                format!(
-                    "The workspace \"{}\" is selected (by TF_WORKSPACE or the data directory), but this version of \
-                     Formwork serves only the workspace \"default\".",
-                    session.settings.workspace
-                ),
-            ));
-        }
         diagnostics
     }
 

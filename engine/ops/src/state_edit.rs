@@ -684,7 +684,7 @@ mod tests {
             };
             check(&world(), edit, want);
         };
-                // dependents follow a resource that has moved wholly
+        // dependents follow a resource that has moved wholly
         go(
             A,
             "terraform_data.z",
@@ -697,10 +697,8 @@ mod tests {
         go(
             "terraform_data.b",
             "terraform_data.n",
-            Ok(
-                "terraform_data.a\nterraform_data.c <- terraform_data.n\n\
-             terraform_data.n[0] <- terraform_data.a\nterraform_data.n[1] <- terraform_data.a\nmodule.m.terraform_data.x <- terraform_data.a terraform_data.c",
-            ),
+            Ok("terraform_data.a\nterraform_data.c <- terraform_data.n\n\
+             terraform_data.n[0] <- terraform_data.a\nterraform_data.n[1] <- terraform_data.a\nmodule.m.terraform_data.x <- terraform_data.a terraform_data.c"),
         );
         // one of two instances: the resource is still there
         go(

@@ -10,6 +10,7 @@
 //! comes later wins, but for `-var` and `-var-file`, which add up in their order.
 
 mod durations;
+mod editing;
 mod help;
 mod inputs;
 mod rewrite;
@@ -18,6 +19,10 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use editing::{
+    Editing, StateMove, StatePush, StateRemove, StateReplaceProvider, Taint, WorkspaceDelete,
+    WorkspaceLook, WorkspaceNew, WorkspaceSelect,
+};
 pub use inputs::{Input, Inputs};
 pub use rewrite::{Parsed, parse};
 
@@ -85,9 +90,16 @@ pub enum Command {
     Show(Show),
     /// Show the output values of the state.
     Output(Output),
-    /// Look into the state, and settle what was left open.
+    /// Look into the state, edit it, and settle what was left open.
     #[command(subcommand)]
     State(State),
+    /// Let the next plan replace an object.
+    Taint(Taint),
+    /// Take a taint away.
+    Untaint(Taint),
+    /// Work with several states of one configuration.
+    #[command(subcommand)]
+    Workspace(Workspace),
     /// Lay out configuration files.
     Fmt(Fmt),
     /// Evaluate expressions, one a line.
@@ -268,6 +280,29 @@ pub enum State {
     Pull(StatePull),
     /// Say what became of an operation whose outcome nobody could find out.
     Settle(StateSettle),
+    /// Move what is at an address to another.
+    Mv(StateMove),
+    /// Forget objects; they stay in the world.
+    Rm(StateRemove),
+    /// Put a state in the place of the one there is.
+    Push(StatePush),
+    /// Let another provider handle the resources of one.
+    ReplaceProvider(StateReplaceProvider),
+}
+
+/// `workspace ...`.
+#[derive(Subcommand, Debug)]
+pub enum Workspace {
+    /// List the workspaces.
+    List(WorkspaceLook),
+    /// Say which workspace is selected.
+    Show(WorkspaceLook),
+    /// Make a workspace and select it.
+    New(WorkspaceNew),
+    /// Select a workspace.
+    Select(WorkspaceSelect),
+    /// Delete a workspace.
+    Delete(WorkspaceDelete),
 }
 
 /// `state list`.

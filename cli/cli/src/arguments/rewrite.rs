@@ -27,15 +27,11 @@ const COMMANDS_TO_COME: &[&str] = &[
     "modules",
     "providers",
     "refresh",
-    "taint",
     "test",
-    "untaint",
-    "workspace",
 ];
-const STATE_COMMANDS_TO_COME: &[&str] = &["identities", "mv", "push", "replace-provider", "rm"];
+const STATE_COMMANDS_TO_COME: &[&str] = &["identities"];
 /// Terraform's flags that are not served yet.
 const FLAGS_TO_COME: &[&str] = &[
-    "allow-missing",
     "backend-config",
     "deposed",
     "exclude",

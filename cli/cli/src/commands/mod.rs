@@ -9,8 +9,10 @@ mod output;
 mod plan;
 mod show;
 mod state;
+mod state_edit;
 mod validate;
 mod version;
+mod workspace;
 
 use crate::arguments::Command;
 use crate::session::Session;
@@ -28,6 +30,9 @@ pub fn run(session: &Session, command: &Command) -> u8 {
         Command::Show(arguments) => show::run(session, arguments),
         Command::Output(arguments) => output::run(session, arguments),
         Command::State(command) => state::run(session, command),
+        Command::Taint(arguments) => state_edit::taint(session, arguments, true),
+        Command::Untaint(arguments) => state_edit::taint(session, arguments, false),
+        Command::Workspace(command) => workspace::run(session, command),
         Command::Fmt(arguments) => fmt::run(session, arguments),
         Command::Console(arguments) => console::run(session, arguments),
         Command::Version(arguments) => version::run(session, arguments),

@@ -1,24 +1,39 @@
-//! `state list`, `state show`, `state pull`, `state settle`; and looking at a state for other commands.
+//! `state list`, `state show`, `state pull`, `state settle` (edits are in `state_edit`); and looking at a state for other commands.
 
 use crate::arguments::{State as StateCommand, StateList, StateSettle, StateShow};
+use crate::commands::state_edit;
 use crate::operation::{Operation, Wanted, refused};
 use crate::runtime::{Interrupts, block_on};
 use crate::session::{Session, exit};
-use formwork_addresses::{AbsResource, AbsResourceInstance, ModuleInstance};
+use formwork_addresses::AbsResourceInstance;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, nearest};
-use formwork_ops::{StateView, Word};
+use formwork_ops::{StateAddress, StateView, Word};
 use formwork_provider::Providers;
 use formwork_render::{Schemas, diagnostics_text, state_list_where, state_show};
 use formwork_state::{Snapshot, State, v4};
 
 /// Runs the command.
 pub fn run(session: &Session, command: &StateCommand) -> u8 {
-    block_on(session, async |interrupts| match command {
-        StateCommand::List(arguments) => list(session, arguments, interrupts).await,
-        StateCommand::Show(arguments) => show(session, arguments, interrupts).await,
-        StateCommand::Pull(_) => pull(session, interrupts).await,
-        StateCommand::Settle(arguments) => settle(session, arguments, interrupts).await,
-    })
+    match command {
+        StateCommand::List(arguments) => block_on(session, async |interrupts| {
+            list(session, arguments, interrupts).await
+        }),
+        StateCommand::Show(arguments) => block_on(session, async |interrupts| {
+            show(session, arguments, interrupts).await
+        }),
+        StateCommand::Pull(_) => {
+            block_on(session, async |interrupts| pull(session, interrupts).await)
+        }
+        StateCommand::Settle(arguments) => block_on(session, async |interrupts| {
+            settle(session, arguments, interrupts).await
+        }),
+        StateCommand::Mv(arguments) => state_edit::state_move(session, arguments),
+        StateCommand::Rm(arguments) => state_edit::state_remove(session, arguments),
+        StateCommand::Push(arguments) => state_edit::push(session, arguments),
+        StateCommand::ReplaceProvider(arguments) => {
+            state_edit::replace_provider(session, arguments)
+        }
+    }
 }
 
 /// Looks at the state, the journal folded in.
@@ -81,7 +96,7 @@ pub fn folded(view: &StateView) -> Option<Snapshot> {
 async fn list(session: &Session, arguments: &StateList, interrupts: &Interrupts) -> u8 {
     let mut filters = Vec::new();
     for text in &arguments.addresses {
-        match Filter::parse(text) {
+        match StateAddress::parse(text) {
             Some(filter) => filters.push(filter),
             None => return session.say(&no_address(text), &SourceMap::new()),
         }
@@ -109,7 +124,7 @@ async fn list(session: &Session, arguments: &StateList, interrupts: &Interrupts)
             .zip(&arguments.addresses)
             .find(|(f, _)| !state.instances().any(|(a, _)| f.takes(&a)));
         match empty {
-            Some((Filter::Instance(_), text)) => {
+            Some((StateAddress::Instance(_), text)) => {
                 session.say(&not_there(text, state), &SourceMap::new())
             }
             _ => exit::SUCCESS,
@@ -118,40 +133,13 @@ async fn list(session: &Session, arguments: &StateList, interrupts: &Interrupts)
     listed.await.unwrap_or_else(|code| code)
 }
 
-/// What `state list` is asked for.
-enum Filter {
-    Module(ModuleInstance),
-    Resource(AbsResource),
-    Instance(AbsResourceInstance),
-}
-
-impl Filter {
-    fn parse(text: &str) -> Option<Self> {
-        if let Ok(resource) = text.parse() {
-            return Some(Self::Resource(resource));
-        }
-        if let Ok(instance) = text.parse() {
-            return Some(Self::Instance(instance));
-        }
-        text.parse().ok().map(Self::Module)
-    }
-
-    fn takes(&self, address: &AbsResourceInstance) -> bool {
-        match self {
-            Self::Module(m) => address.module.is_within(m),
-            Self::Resource(r) => address.abs_resource() == *r,
-            Self::Instance(i) => address == i,
-        }
-    }
-}
-
 fn id_of(state: &State, address: &AbsResourceInstance) -> Option<String> {
     let object = state.object(address)?;
     let json: serde_json::Value = serde_json::from_str(object.attributes_json()?.get()).ok()?;
     json.get("id")?.as_str().map(str::to_owned)
 }
 
-fn no_address(text: &str) -> Diagnostics {
+pub fn no_address(text: &str) -> Diagnostics {
     Diagnostic::error(
         "Invalid address",
         format!(

@@ -11,7 +11,7 @@ use crate::comparing::{difference, meaning_of_state, ordered, renamed, without_k
 use crate::surroundings::{Recorder, session};
 use formwork_configuration::{Given, InputLayer, InputOrigin, parse_tfvars};
 use formwork_diagnostics::{Diagnostics, Severity, SourceMap};
-use formwork_ops::{PlanOptions, PlanOutcome, Session};
+use formwork_ops::{PlanOptions, PlanOutcome, Session, StateAddress, StateEdit, edit_state};
 use formwork_plan::{Event, PlanMode};
 use formwork_render::{EventStream, Schemas};
 use serde_json::{Value as Json, json};
@@ -70,12 +70,14 @@ cases! {
     precondition_unknown "precondition-unknown"
     removed_destroy "removed-destroy"
     sensitive "sensitive"
+    state_commands "state-commands"
     taint "taint"
     triggers_replace "triggers-replace"
     update_in_place "update-in-place"
     variable_nullable "variable-nullable"
     variable_precedence "variable-precedence"
     variable_undeclared "variable-undeclared"
+    workspace "workspace"
 }
 
 /// Cases that need what this version does not serve yet. They are expected to differ: one that
@@ -88,9 +90,7 @@ const NOT_YET: &[(&str, &str)] = &[
     ("partial-apply", "provisioners"),
     ("provisioner-local-exec", "provisioners"),
     ("refresh-only", "-refresh-only"),
-    ("state-commands", "state mv and state rm"),
     ("target", "-target"),
-    ("workspace", "workspaces"),
 ];
 
 /// What differs on purpose: the case, how the difference begins, and why.
@@ -159,6 +159,7 @@ async fn run(name: &str) -> Vec<String> {
         names: BTreeMap::new(),
         differences: Vec::new(),
         step: 0,
+        workspace: "default".to_owned(),
     };
     for (i, step) in case["steps"].as_array().into_iter().flatten().enumerate() {
         run.step = i + 1;
@@ -186,6 +187,7 @@ struct Run {
     names: BTreeMap<String, String>,
     differences: Vec<String>,
     step: usize,
+    workspace: String,
 }
 
 impl Run {
@@ -201,7 +203,7 @@ impl Run {
     async fn go(&mut self, step: &Json, files: &Path) {
         replace_files(&self.folder, files);
         for before in step["before"].as_array().into_iter().flatten() {
-            self.command(&before["command"]);
+            self.command(before).await;
         }
         self.validate(&step["validate"]).await;
         let options = match options(&step["plan_args"]) {
@@ -387,46 +389,48 @@ impl Run {
         let recorder = Arc::new(Recorder::default());
         session.sources = sources;
         session.events = recorder.clone();
+        session.settings.workspace.clone_from(&self.workspace);
         (session, recorder, said)
     }
 
     /// What was done by other commands before a step.
-    fn command(&mut self, command: &Json) {
-        let words: Vec<&str> = command
+    async fn command(&mut self, command: &Json) {
+        let words: Vec<&str> = command["command"]
             .as_array()
             .into_iter()
             .flatten()
             .filter_map(Json::as_str)
             .filter(|w| !w.starts_with('-'))
             .collect();
-        match words.as_slice() {
-            ["taint", address] => self.taint(address, true),
-            ["untaint", address] => self.taint(address, false),
-            _ => self
-                .differences
-                .push(format!("step {}: {words:?} is not served", self.step)),
-        }
-    }
-
-    fn taint(&self, address: &str, tainted: bool) {
-        let path = self.folder.join("terraform.tfstate");
-        let bytes = std::fs::read(&path).expect("a state");
-        let (snapshot, _) = formwork_state::v4::read(&bytes, "state");
-        let mut snapshot = snapshot.expect("a state");
-        let address = address.parse().expect("an address");
-        let config = snapshot.state.provider(&address).expect("there").clone();
-        let object = snapshot.state.object(&address).expect("there").clone();
-        let object = if tainted {
-            (*object).clone().tainted()
-        } else {
-            formwork_state::ResourceInstanceObject {
-                status: formwork_state::ObjectStatus::Ready,
-                ..(*object).clone()
+        let address = |text: &str| StateAddress::parse(text).expect("an address");
+        let edit = match words.as_slice() {
+            ["taint", one] => StateEdit::Taint(one.parse().expect("an address")),
+            ["untaint", one] => StateEdit::Untaint(one.parse().expect("an address")),
+            ["state", "mv", from, to] => StateEdit::Move {
+                from: address(from),
+                to: address(to),
+            },
+            ["state", "rm", gone @ ..] => {
+                StateEdit::Remove(gone.iter().map(|a| address(a)).collect())
+            }
+            // they look, which the end-to-end tests do
+            ["state", "list", ..] | ["workspace", "show" | "list"] => return,
+            ["workspace", "new", name] => {
+                self.workspace = (*name).to_owned();
+                return;
+            }
+            _ => {
+                self.differences
+                    .push(format!("step {}: {words:?} is not served", self.step));
+                return;
             }
         };
-        snapshot.state.set_object(&address, &config, object);
-        snapshot.serial += 1;
-        std::fs::write(&path, formwork_state::v4::write(&snapshot)).expect("written");
+        let session = session(&self.folder, Vec::new(), 1);
+        let failed = edit_state(&session, &edit).await.is_err();
+        if failed != (command["exit"] != 0) {
+            self.differences
+                .push(format!("step {}: {words:?} failed: {failed}", self.step));
+        }
     }
 }
 
