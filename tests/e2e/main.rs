@@ -8,6 +8,7 @@ mod command_line;
 mod console;
 mod failing_apply;
 mod mock_clouds;
+mod restricted_files;
 mod saved_plans;
 mod skeleton;
 mod state_commands;

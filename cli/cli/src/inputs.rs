@@ -9,6 +9,8 @@ use formwork_configuration::{
 };
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Layers of values, lowest first, and the files that they were read from.
@@ -40,11 +42,15 @@ pub fn gather(session: &Session, inputs: &Inputs) -> (Values, Diagnostics) {
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     for name in automatic_value_files(names.iter().map(String::as_str)) {
-        values.file(session, name, &mut said);
+        let bytes = session.reader().read(Path::new(name));
+        values.file(name, bytes, &mut said);
     }
     for input in &inputs.0 {
         match input {
-            Input::File(name) => values.file(session, name, &mut said),
+            Input::File(name) => {
+                let bytes = std::fs::read(session.environment.working.join(name));
+                values.file(name, bytes, &mut said);
+            }
             Input::Value(text) => match text.split_once('=') {
                 Some((name, value)) if !name.trim().is_empty() => {
                     let name: Arc<str> = Arc::from(name.trim());
@@ -67,8 +73,8 @@ pub fn gather(session: &Session, inputs: &Inputs) -> (Values, Diagnostics) {
 }
 
 impl Values {
-    fn file(&mut self, session: &Session, name: &str, said: &mut Diagnostics) {
-        let bytes = match std::fs::read(session.environment.working.join(name)) {
+    fn file(&mut self, name: &str, bytes: io::Result<Vec<u8>>, said: &mut Diagnostics) {
+        let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(error) => {
                 said.push(Diagnostic::error(

@@ -9,7 +9,7 @@ use crate::providers::NativeProviders;
 use crate::runtime::{Interrupts, RuntimeSleeper};
 use crate::session::{Session, exit};
 use formwork_addresses::ProviderAddr;
-use formwork_configuration::{DiskReader, LocalModulesOnly};
+use formwork_configuration::LocalModulesOnly;
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_ops::Settings;
 use formwork_plan::Plan;
@@ -147,9 +147,7 @@ impl Operation {
         let teller = Teller::new(session, wanted.for_program);
         let ops = formwork_ops::Session {
             environment: session.environment.clone(),
-            reader: Arc::new(DiskReader {
-                base: session.environment.working.clone(),
-            }),
+            reader: session.reader(),
             fetcher: Arc::new(LocalModulesOnly),
             factory: Arc::new(providers),
             store: Arc::new(store),
@@ -168,6 +166,7 @@ impl Operation {
                 tool_version: crate::commands::VERSION.to_owned(),
                 workspace: session.workspace(),
                 called_in: Some(session.called_in.clone()),
+                files_within: session.files_within.clone(),
                 skip_backend: session.is_mock(),
             },
         };

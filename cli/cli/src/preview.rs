@@ -4,7 +4,7 @@
 use crate::mock::STATE;
 use crate::session::Session;
 use formwork_configuration::{
-    Configuration, DiskReader, Loading, LocalModulesOnly, MemoryReader, SourceReader, load,
+    Configuration, Loading, LocalModulesOnly, MemoryReader, SourceReader, load,
 };
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use std::path::{Path, PathBuf};
@@ -22,10 +22,7 @@ pub struct Preview {
 impl Preview {
     /// Of the working directory.
     pub fn of_directory(session: &Session) -> Self {
-        let reader = DiskReader {
-            base: session.environment.working.clone(),
-        };
-        Self::read(session, &reader)
+        Self::read(session, &*session.reader())
     }
 
     /// Of a plan's own files.

@@ -2,11 +2,13 @@
 
 use crate::arguments::Arguments;
 use crate::surroundings::{Streams, Surroundings, Terminal};
-use formwork_configuration::LanguageLevel;
+use formwork_configuration::{ConfinedReader, DiskReader, LanguageLevel, SourceReader};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_environment::Environment;
+use formwork_eval::Confinement;
 use formwork_render::{Style, compact_warnings, diagnostics_text};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What the process answers to who called it.
 pub mod exit {
@@ -55,6 +57,8 @@ pub struct Session {
     pub automation: bool,
     /// Where the command was called, before `-chdir`.
     pub called_in: PathBuf,
+    /// The directory within which the configuration may read files, if it may not read all.
+    pub files_within: Option<Arc<Confinement>>,
     /// Where working data of the directory live: `.terraform`.
     pub data_directory: PathBuf,
     /// The claim about the language, if the environment has another.
@@ -85,6 +89,10 @@ impl Session {
             );
             return Err(Box::new((surroundings, d.into())));
         }
+        let files_within = match confinement(&surroundings, arguments) {
+            Ok(within) => within,
+            Err(d) => return Err(Box::new((surroundings, d))),
+        };
         let settings = read(&surroundings, arguments);
         let (claim, cloud) = match settings {
             Ok(settings) => settings,
@@ -112,6 +120,7 @@ impl Session {
             error_style: style(terminal.error),
             called,
             called_in,
+            files_within,
             may_ask: !matches!(environment.variable("TF_INPUT"), Some("0" | "false")),
             automation: environment.variable("TF_IN_AUTOMATION").is_some(),
             data_directory: environment
@@ -124,6 +133,18 @@ impl Session {
             streams,
             terminal,
         })
+    }
+
+    /// What reads the files of the configuration.
+    pub fn reader(&self) -> Arc<dyn SourceReader + Send + Sync> {
+        let base = self.environment.working.clone();
+        match &self.files_within {
+            None => Arc::new(DiskReader { base }),
+            Some(within) => Arc::new(ConfinedReader {
+                base,
+                within: within.clone(),
+            }),
+        }
     }
 
     /// The language level that is claimed.
@@ -251,6 +272,27 @@ fn product(called: &str) -> &'static str {
         "OpenTofu"
     } else {
         "Formwork"
+    }
+}
+
+/// What `-restrict-files` asks for.
+fn confinement(
+    surroundings: &Surroundings,
+    arguments: &Arguments,
+) -> Result<Option<Arc<Confinement>>, Diagnostics> {
+    let Some(directory) = &arguments.anywhere.restrict_files else {
+        return Ok(None);
+    };
+    match Confinement::new(&surroundings.environment.working.join(directory)) {
+        Ok(within) => Ok(Some(Arc::new(within))),
+        Err(error) => Err(Diagnostic::error(
+            "Invalid -restrict-files option",
+            format!(
+                "The directory {} cannot be opened: {error}.",
+                directory.display()
+            ),
+        )
+        .into()),
     }
 }
 

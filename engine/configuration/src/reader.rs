@@ -8,6 +8,7 @@ use crate::module_call::{ModuleCall, ModuleSource};
 use crate::version::VersionConstraints;
 use formwork_addresses::ModulePath;
 use formwork_diagnostics::Diagnostic;
+use formwork_eval::{Confinement, FileError};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -53,6 +54,44 @@ impl SourceReader for DiskReader {
 
     fn read(&self, file: &Path) -> io::Result<Vec<u8>> {
         std::fs::read(self.base.join(file))
+    }
+}
+
+/// The file system, below a directory that relative paths start from, as far as a confinement lets it
+/// be read.
+#[derive(Clone, Debug)]
+pub struct ConfinedReader {
+    /// Where relative paths start; absolute and without links.
+    pub base: PathBuf,
+    /// The directory within which everything must lie.
+    pub within: Arc<Confinement>,
+}
+
+fn refused(error: FileError) -> io::Error {
+    match error {
+        FileError::Missing => io::ErrorKind::NotFound.into(),
+        FileError::NotAFile => io::Error::other(FileError::NotAFile),
+        outside @ FileError::Outside(_) => io::Error::new(io::ErrorKind::PermissionDenied, outside),
+        FileError::Other(why) => io::Error::other(why),
+    }
+}
+
+impl SourceReader for ConfinedReader {
+    fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
+        let entries = self.within.list(&self.base, directory).map_err(refused)?;
+        if entries.is_empty() && !self.within.is_directory(&self.base, directory) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        // A link that leads outside is still named: reading it then says why it is not read.
+        Ok(entries
+            .into_iter()
+            .filter(|e| !e.directory)
+            .map(|e| e.name)
+            .collect())
+    }
+
+    fn read(&self, file: &Path) -> io::Result<Vec<u8>> {
+        self.within.read(&self.base, file).map_err(refused)
     }
 }
 

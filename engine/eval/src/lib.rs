@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod builtins;
+mod confinement;
 mod convert;
 mod evaluate;
 mod functions;
@@ -34,6 +35,7 @@ mod yaml;
 pub use builtins::{
     Builtins, DirectoryEntry, FileError, Files, NoFiles, Surroundings, WorkingDirectory,
 };
+pub use confinement::Confinement;
 pub use evaluate::{
     ConsoleResult, Evaluated, check_references, console_question, evaluate, evaluate_console,
     evaluate_literal, explain,

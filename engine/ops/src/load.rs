@@ -264,5 +264,6 @@ pub(crate) fn disk(session: &Session) -> Arc<dyn Files> {
     Arc::new(formwork_eval::WorkingDirectory {
         base: session.environment.working.clone(),
         home: session.environment.home.clone(),
+        within: session.settings.files_within.clone(),
     })
 }

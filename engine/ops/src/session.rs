@@ -3,6 +3,7 @@
 use formwork_configuration::{InputLayer, LanguageLevel, ModuleFetcher, SourceReader};
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_environment::Environment;
+use formwork_eval::Confinement;
 use formwork_graph::Cancellation;
 use formwork_plan::{EventSink, Plan};
 use formwork_provider::ProviderFactory;
@@ -29,6 +30,8 @@ pub struct Settings {
     /// Where the command was called, for `path.cwd`; the working directory if it went nowhere else
     /// first.
     pub called_in: Option<PathBuf>,
+    /// The directory within which functions may read files; anywhere without.
+    pub files_within: Option<Arc<Confinement>>,
     /// Whether a `backend` block is passed over (under `-mock`) instead of being refused when it is
     /// not served.
     pub skip_backend: bool,
@@ -44,6 +47,7 @@ impl Default for Settings {
             tool_version: String::new(),
             workspace: "default".to_owned(),
             called_in: None,
+            files_within: None,
             skip_backend: false,
         }
     }

@@ -67,6 +67,10 @@ pub struct Anywhere {
     /// and cloud live in .formwork/mock.
     #[arg(long, global = true, value_name = "URL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub mock: Option<String>,
+    /// Read no file outside DIR for the configuration: neither by functions nor as modules or files of
+    /// values that are read unasked. For plans of what nobody has reviewed.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub restrict_files: Option<PathBuf>,
     /// Write no colours.
     #[arg(long, global = true, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]

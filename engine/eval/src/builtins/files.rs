@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::confinement::Confinement;
 
 /// Why a file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +13,8 @@ pub enum FileError {
     Missing,
     /// There is something else: a directory, a device.
     NotAFile,
+    /// It lies outside this directory, and files may be read within it only.
+    Outside(String),
     /// Anything else, in the system's words.
     Other(String),
 }
@@ -19,6 +24,10 @@ impl fmt::Display for FileError {
         match self {
             FileError::Missing => f.write_str("there is no such file"),
             FileError::NotAFile => f.write_str("it is not a file"),
+            FileError::Outside(root) => write!(
+                f,
+                "it lies outside {root}, and -restrict-files lets only files within be read"
+            ),
             FileError::Other(reason) => f.write_str(reason),
         }
     }
@@ -100,6 +109,8 @@ pub struct WorkingDirectory {
     pub base: PathBuf,
     /// The user's home directory.
     pub home: Option<PathBuf>,
+    /// The directory within which files may be read; anywhere without. `base` is then without links.
+    pub within: Option<Arc<Confinement>>,
 }
 
 impl WorkingDirectory {
@@ -117,6 +128,9 @@ fn reason(error: &std::io::Error) -> FileError {
 
 impl Files for WorkingDirectory {
     fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
+        if let Some(within) = &self.within {
+            return within.read(&self.base, Path::new(path));
+        }
         let place = self.place(path);
         let about = std::fs::metadata(&place).map_err(|e| reason(&e))?;
         if about.is_dir() {
@@ -126,6 +140,9 @@ impl Files for WorkingDirectory {
     }
 
     fn exists(&self, path: &str) -> Result<bool, FileError> {
+        if let Some(within) = &self.within {
+            return within.exists(&self.base, Path::new(path));
+        }
         match std::fs::metadata(self.place(path)) {
             Ok(about) if about.is_file() => Ok(true),
             Ok(_) => Err(FileError::NotAFile),
@@ -137,6 +154,9 @@ impl Files for WorkingDirectory {
     }
 
     fn list(&self, directory: &str) -> Result<Vec<DirectoryEntry>, FileError> {
+        if let Some(within) = &self.within {
+            return within.list(&self.base, Path::new(directory));
+        }
         let place = self.place(directory);
         let read = match std::fs::read_dir(&place) {
             Ok(read) => read,

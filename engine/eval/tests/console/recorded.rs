@@ -28,6 +28,7 @@ pub fn builtins() -> Builtins {
                 .canonicalize()
                 .expect("the fixtures are there"),
             home: Some("/home/somebody".into()),
+            within: None,
         }),
         clock: fixed.clone(),
         randomness: fixed,
