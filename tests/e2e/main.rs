@@ -6,6 +6,7 @@
 mod bad_input;
 mod command_line;
 mod console;
+mod event_stream;
 mod failing_apply;
 mod mock_clouds;
 mod restricted_files;

@@ -22,6 +22,7 @@ mod progress;
 mod providers;
 mod runtime;
 mod session;
+mod stream;
 mod surroundings;
 
 use arguments::{Parsed, parse};

@@ -1,15 +1,18 @@
 //! Events as they come, told to whoever watches.
 
 use crate::session::Session;
+use crate::stream::Stream;
 use crate::surroundings::Streams;
 use formwork_diagnostics::SourceMap;
 use formwork_plan::{Event, EventSink};
 use formwork_render::Progress;
+use std::sync::Arc;
 
 /// Writes a line for each event that people want to know of.
 pub struct Teller {
     progress: Progress,
     streams: Streams,
+    stream: Option<Arc<Stream>>,
     silent: bool,
 }
 
@@ -23,13 +26,17 @@ impl Teller {
                 concise: !session.terminal.output,
             },
             streams: session.streams,
-            silent: for_program,
+            stream: session.stream.clone(),
+            silent: for_program || !session.is_for_people,
         }
     }
 }
 
 impl EventSink for Teller {
     fn emit(&self, event: Event) {
+        if let Some(stream) = &self.stream {
+            stream.event(&event);
+        }
         if self.silent {
             return;
         }

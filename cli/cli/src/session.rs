@@ -1,13 +1,15 @@
 //! A command's surroundings and settings, brought together.
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Streaming};
+use crate::stream::Stream;
 use crate::surroundings::{Streams, Surroundings, Terminal};
 use formwork_configuration::{ConfinedReader, DiskReader, LanguageLevel, SourceReader};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_environment::Environment;
 use formwork_eval::Confinement;
+use formwork_plan::PlanMode;
 use formwork_render::{Style, compact_warnings, diagnostics_text};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What the process answers to who called it.
@@ -38,6 +40,7 @@ pub enum CloudChoice {
 }
 
 /// Everything a command knows before it begins.
+#[derive(Clone)]
 pub struct Session {
     /// For operations.
     pub environment: Environment,
@@ -65,6 +68,10 @@ pub struct Session {
     pub claim: Option<String>,
     /// Which cloud.
     pub cloud: CloudChoice,
+    /// Where the lines for programs go, if there are any.
+    pub stream: Option<Arc<Stream>>,
+    /// Whether text for people is written at all.
+    pub is_for_people: bool,
 }
 
 impl Session {
@@ -132,6 +139,8 @@ impl Session {
             environment,
             streams,
             terminal,
+            stream: None,
+            is_for_people: true,
         })
     }
 
@@ -144,6 +153,50 @@ impl Session {
                 base,
                 within: within.clone(),
             }),
+        }
+    }
+
+    /// The same session, telling programs what happens: in place of people (`-json`), or beside them in
+    /// a file (`-json-into`).
+    ///
+    /// # Errors
+    /// The exit code when the file cannot be written, which was said.
+    pub fn streaming(
+        &self,
+        streaming: &Streaming,
+        strict_version: bool,
+        mode: PlanMode,
+    ) -> Result<Self, u8> {
+        let mut session = self.clone();
+        let into = streaming.json_into.as_deref();
+        if streaming.json && into.is_some() {
+            return Err(self.fail(
+                "Failed to parse command-line flags",
+                "-json writes the lines to standard output, -json-into=FILE beside the text for people \
+                 into a file: only one of them can be meant.",
+            ));
+        }
+        if streaming.json || into.is_some() {
+            let level = self.level(strict_version).version.to_string();
+            match Stream::begin(self, into, level, mode) {
+                Ok(stream) => session.stream = Some(Arc::new(stream)),
+                Err(error) => {
+                    let path = into.unwrap_or(Path::new("-")).display();
+                    return Err(self.fail(
+                        "Failed to write the event stream",
+                        format!("The file {path} cannot be written: {error}."),
+                    ));
+                }
+            }
+            session.is_for_people = !streaming.json;
+        }
+        Ok(session)
+    }
+
+    /// Writes text for people, if any read.
+    pub fn tell(&self, text: &str) {
+        if self.is_for_people {
+            self.streams.out(text);
         }
     }
 
@@ -165,7 +218,10 @@ impl Session {
     /// Says first of all, where people read, that the cloud is a mock.
     pub fn notice(&self) {
         if let Some(notice) = crate::mock::notice(&self.cloud) {
-            self.streams.out(&notice);
+            self.tell(&notice);
+            if let Some(stream) = &self.stream {
+                stream.log(notice.trim_end());
+            }
         }
     }
 
@@ -207,6 +263,16 @@ impl Session {
         compact: bool,
         for_program: bool,
     ) -> u8 {
+        if let Some(stream) = &self.stream {
+            stream.diagnostics(diagnostics, sources);
+        }
+        if !self.is_for_people {
+            return if diagnostics.has_errors() {
+                exit::FAILURE
+            } else {
+                exit::SUCCESS
+            };
+        }
         let (errors, warnings): (Vec<_>, Vec<_>) =
             diagnostics.iter().cloned().partition(Diagnostic::is_error);
         let warnings: Diagnostics = warnings.into_iter().collect();

@@ -11,8 +11,7 @@ use formwork_configuration::Moves;
 use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap};
 use formwork_evaluation::{Evaluator, Objects};
 use formwork_plan::{
-    Action, Event, ModuleFolder, Phase, Plan, PlanMode, PlannedProvider, PlannedVariable, Prior,
-    ResourceInstanceChange, verify,
+    Event, ModuleFolder, Phase, Plan, PlanMode, PlannedProvider, PlannedVariable, Prior, verify,
 };
 use formwork_planner::{
     PlanInput, RefreshOptions, configure_from_state, objects_of_state, refresh,
@@ -255,10 +254,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
         }
     }
     plan.applyable = !plan.errored && plan.has_changes();
-    let told = |c: &&ResourceInstanceChange| {
-        c.action != Action::NoOp || c.previous_address.is_some() || c.importing.is_some()
-    };
-    for change in plan.changes.iter().filter(told) {
+    for change in plan.changes.iter().filter(|c| c.is_told()) {
         session
             .events
             .emit(Event::Planned(Box::new(change.clone())));

@@ -55,6 +55,11 @@ impl ResourceInstanceChange {
             None => self.address.to_string(),
         }
     }
+
+    /// Whether there is anything to tell of it: a change, a move or an import.
+    pub fn is_told(&self) -> bool {
+        self.action != Action::NoOp || self.previous_address.is_some() || self.importing.is_some()
+    }
 }
 
 /// What happens to a root output.

@@ -152,9 +152,23 @@ pub struct Locking {
     pub lock_timeout: Duration,
 }
 
+/// Who is told what happens.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Streaming {
+    /// Tell what happens in lines of JSON, for programs.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub json: bool,
+    /// Write these lines into a file, beside the text for people.
+    #[arg(long, value_name = "FILE")]
+    pub json_into: Option<PathBuf>,
+}
+
 /// What planning takes.
 #[derive(Args, Debug, Clone)]
 pub struct Planning {
+    #[command(flatten)]
+    pub streaming: Streaming,
     #[command(flatten)]
     pub variables: Variables,
     #[command(flatten)]

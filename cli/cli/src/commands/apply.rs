@@ -1,6 +1,6 @@
 //! `apply` and `destroy`.
 
-use super::plan::{make, mode, needs_configuration};
+use super::plan::{make, mode, needs_configuration, streaming};
 use crate::arguments;
 use crate::operation::{Operation, Wanted, refused};
 use crate::plan_file;
@@ -8,7 +8,7 @@ use crate::runtime::{Interrupts, block_on};
 use crate::session::{Session, exit};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_ops::{ApplyOutcome, Held};
-use formwork_plan::{Plan, PlanMode};
+use formwork_plan::{Event, Plan, PlanMode};
 use formwork_render::{lines, outputs_text};
 use std::path::Path;
 
@@ -33,9 +33,14 @@ async fn saved(
     path: &Path,
     interrupts: &Interrupts,
 ) -> u8 {
-    session.notice();
     let planning = &arguments.planning;
     let plan = plan_file::bytes_of(session, path).and_then(|bytes| plan_file::read(&bytes, path));
+    let mode = plan.as_ref().map_or(PlanMode::Normal, |p| p.mode);
+    let session = &match streaming(session, planning, mode) {
+        Ok(session) => session,
+        Err(code) => return code,
+    };
+    session.notice();
     let plan = match plan {
         Ok(plan) => plan,
         Err(said) => return session.say(&said, &SourceMap::new()),
@@ -57,6 +62,11 @@ async fn saved(
         Err(refusal) => return refused(session, &refusal),
     };
     session.say(&said, &operation.ops.sources);
+    if let Some(stream) = &session.stream {
+        for change in plan.changes.iter().filter(|c| c.is_told()) {
+            stream.event(&Event::Planned(Box::new(change.clone())));
+        }
+    }
     let code = carry_out(session, &operation, plan, None).await;
     operation.end().await;
     code
@@ -69,9 +79,19 @@ async fn fresh(
     destroy: bool,
     interrupts: &Interrupts,
 ) -> u8 {
-    session.notice();
     let planning = &arguments.planning;
     let mode = mode(destroy || planning.destroy);
+    let session = &match streaming(session, planning, mode) {
+        Ok(session) => session,
+        Err(code) => return code,
+    };
+    session.notice();
+    if !session.is_for_people && !arguments.auto_approve {
+        return session.fail(
+            "Plan file or auto-approve required",
+            "Nobody can be asked for approval where the output is for programs (-json). Apply a saved plan, or add -auto-approve.",
+        );
+    }
     if let Err(code) = needs_configuration(session, mode) {
         return code;
     }
@@ -102,7 +122,7 @@ async fn fresh(
             match not {
                 Err(said) => code = session.say(&said, &SourceMap::new()),
                 Ok(_) if code == exit::SUCCESS => {
-                    session.streams.out("Nothing was changed.\n");
+                    session.tell("Nothing was changed.\n");
                     code = exit::FAILURE;
                 }
                 Ok(_) => {}
@@ -140,7 +160,7 @@ fn approve(
             "Everything shown above is carried out.",
         )
     };
-    session.streams.out("\n");
+    session.tell("\n");
     session.approve(question, what)
 }
 
@@ -148,7 +168,7 @@ fn approve(
 async fn carry_out(session: &Session, operation: &Operation, plan: Plan, held: Option<Held>) -> u8 {
     let mode = plan.mode;
     if plan.has_changes() {
-        session.streams.out("\n");
+        session.tell("\n");
     }
     let outcome = formwork_ops::apply(&operation.ops, plan, held).await;
     let code = session.say(&outcome.diagnostics, &outcome.sources);
@@ -157,6 +177,9 @@ async fn carry_out(session: &Session, operation: &Operation, plan: Plan, held: O
     }
     if !outcome.complete {
         return unfinished(session, &outcome);
+    }
+    if let Some(stream) = &session.stream {
+        stream.outputs(outcome.state.outputs());
     }
     let line = lines::apply_line(mode, &outcome.summary);
     let mut text = format!("\n{}\n", session.style.good(&line));
@@ -167,7 +190,7 @@ async fn carry_out(session: &Session, operation: &Operation, plan: Plan, held: O
             text.push('\n');
         }
     }
-    session.streams.out(&text);
+    session.tell(&text);
     exit::SUCCESS
 }
 

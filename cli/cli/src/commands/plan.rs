@@ -18,9 +18,14 @@ pub fn run(session: &Session, arguments: &arguments::Plan) -> u8 {
 }
 
 async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Interrupts) -> u8 {
-    session.notice();
     let planning = &arguments.planning;
     let mode = mode(planning.destroy);
+    let session = match streaming(session, planning, mode) {
+        Ok(session) => session,
+        Err(code) => return code,
+    };
+    let session = &session;
+    session.notice();
     if let Err(code) = needs_configuration(session, mode) {
         return code;
     }
@@ -61,6 +66,16 @@ pub fn needs_configuration(session: &Session, mode: PlanMode) -> Result<(), u8> 
     ))
 }
 
+/// The session, telling programs what happens if that is wanted.
+pub fn streaming(
+    session: &Session,
+    planning: &arguments::Planning,
+    mode: PlanMode,
+) -> Result<Session, u8> {
+    let strict = planning.reading.strict_version;
+    session.streaming(&planning.streaming, strict, mode)
+}
+
 /// Which kind of plan is wanted.
 pub fn mode(destroy: bool) -> PlanMode {
     if destroy {
@@ -83,11 +98,18 @@ pub async fn make(
         ..PlanOptions::default()
     };
     let outcome = formwork_ops::plan(&operation.ops, &options).await;
-    if let Some(plan) = outcome.plan.as_ref().filter(|p| !p.errored) {
+    if let (Some(stream), Some(plan)) = (&session.stream, &outcome.plan) {
+        stream.planned_outputs(&plan.outputs);
+    }
+    if let Some(plan) = outcome
+        .plan
+        .as_ref()
+        .filter(|p| !p.errored && session.is_for_people)
+    {
         let text = plan_text(plan, &outcome.providers.all_schemas(), session.style);
-        session.streams.out(&format!("\n{text}"));
+        session.tell(&format!("\n{text}"));
         if !text.ends_with('\n') {
-            session.streams.out("\n");
+            session.tell("\n");
         }
     }
     let mut code = session.say_as(
@@ -114,7 +136,7 @@ fn save(session: &Session, arguments: &arguments::Plan, plan: &Plan) -> u8 {
     let rule = "\u{2500}".repeat(session.style.width.unwrap_or(78).min(78));
     let Some(path) = &arguments.out else {
         if plan.has_changes() && !session.automation {
-            session.streams.out(&format!(
+            session.tell(&format!(
                 "\n{rule}\n\nThe plan was not saved (-out). The next apply plans anew, and may find another \
                  world by then.\n"
             ));
@@ -134,6 +156,6 @@ fn save(session: &Session, arguments: &arguments::Plan, plan: &Plan) -> u8 {
             shown.to_string()
         ));
     }
-    session.streams.out(&text);
+    session.tell(&text);
     exit::SUCCESS
 }

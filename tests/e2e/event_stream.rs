@@ -1,0 +1,109 @@
+//! Lines of JSON for programs: `-json`, and `-json-into` beside the text for people.
+
+use crate::env;
+use serde_json::Value;
+
+const MAIN: &str = r#"
+variable "v" {
+  default = 1
+  validation {
+    condition     = var.v < 5
+    error_message = "too big"
+  }
+}
+resource "terraform_data" "a" { input = var.v }
+check "c" {
+  assert {
+    condition     = terraform_data.a.output == 7
+    error_message = "warn me"
+  }
+}
+output "o" { value = terraform_data.a.output }
+output "s" {
+  value     = "hunter2"
+  sensitive = true
+}
+"#;
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|l| serde_json::from_str(l).unwrap_or_else(|e| panic!("{e}: {l}")))
+        .collect()
+}
+
+fn kinds(lines: &[Value]) -> String {
+    let kind = |l: &Value| l["type"].as_str().expect("a type").to_owned();
+    lines.iter().map(kind).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_a_run_tells() {
+    let env = env();
+    env.write("main.tf", MAIN);
+    for (arguments, exit, want) in [
+        (&["plan", "-json", "-out=p"][..], 0, "version planned_change change_summary outputs diagnostic"),
+        (
+            &["apply", "-json", "p"],
+            0,
+            "version planned_change apply_start apply_complete diagnostic change_summary outputs",
+        ),
+        (
+            &["apply", "-json", "-auto-approve", "-var=v=2"],
+            0,
+            "version refresh_start refresh_complete planned_change change_summary outputs apply_start \
+             apply_complete diagnostic change_summary outputs",
+        ),
+        (&["apply", "-json"], 1, "version diagnostic"),
+        (
+            &["plan", "-json", "-destroy"],
+            0,
+            "version refresh_start refresh_complete planned_change change_summary outputs",
+        ),
+        (
+            &["destroy", "-json", "-auto-approve"],
+            0,
+            "version refresh_start refresh_complete planned_change change_summary outputs apply_start \
+             apply_complete change_summary outputs",
+        ),
+    ] {
+        let ran = env.run(arguments);
+        assert!(ran.exits(exit).stderr.is_empty(), "{arguments:?}: {}", ran.stderr);
+        let lines = lines(&ran.stdout);
+        // a plan may tell what it found at any time
+        let mut got: Vec<String> = kinds(&lines).split(' ').map(str::to_owned).collect();
+        let mut want: Vec<String> = want.split_whitespace().map(str::to_owned).collect();
+        assert_eq!(got.first().map(String::as_str), Some("version"));
+        for side in [&mut got, &mut want] {
+            side.retain(|k| k != "diagnostic" || exit != 0);
+        }
+        assert_eq!(got, want, "{arguments:?}");
+        assert!(!ran.stdout.contains("hunter2"));
+        assert_eq!(lines[0]["ui"], "1.2");
+    }
+    env.write("bad.tf", "x");
+    let ran = env.run(&["plan", "-json"]);
+    let told = lines(&ran.exits(1).stdout);
+    assert_eq!(kinds(&told), "version diagnostic");
+    assert_eq!(told[1]["diagnostic"]["range"]["filename"], "bad.tf");
+    env.write("bad.tf", "");
+    let ran = env.run(&["plan", "-json", "-var=v=9"]);
+    let told = lines(&ran.exits(1).stdout);
+    let said = told.iter().find(|l| l["type"] == "diagnostic").expect("an error");
+    assert_eq!(said["diagnostic"]["summary"], "Invalid value for variable");
+    env.run(&["plan", "-json", "-json-into=x"]).exits(1);
+}
+
+#[test]
+fn a_file_beside_the_text() {
+    let env = env();
+    env.write("main.tf", MAIN);
+    env.run(&["apply", "-auto-approve", "-json-into=lines"])
+        .exits(0)
+        .says(&["Apply complete! Resources: 1 added"]);
+    let told = kinds(&lines(&env.text("lines")));
+    assert!(told.starts_with("version planned_change change_summary outputs"), "{told}");
+    assert!(told.ends_with("change_summary outputs"), "{told}");
+    env.run(&["plan", "-json-into=none/lines"])
+        .exits(1)
+        .says(&["Failed to write the event stream"]);
+}
