@@ -59,6 +59,8 @@ pub fn load(
 
     // The tree grows level by level, so that the modules of a level can be fetched together.
     let mut level = vec![(ModulePath::root(), root.clone())];
+    // The package that each fetched module, and what is below it, is a part of.
+    let mut packages: BTreeMap<ModulePath, PathBuf> = BTreeMap::new();
     while !level.is_empty() {
         let callers: Vec<(ModulePath, PathBuf, Arc<Module>)> = level
             .drain(..)
@@ -92,17 +94,37 @@ pub fn load(
         let mut requests = requests.into_iter();
         for (path, directory, module) in &callers {
             for call in module.calls.values() {
+                let child = path.child(&call.name);
                 let target = match &call.source {
-                    ModuleSource::Local(relative) => normalised(&directory.join(&**relative)),
-                    ModuleSource::Remote(text) if text.is_empty() => continue,
-                    _ => match requests.next().map(|r| with.fetcher.directory(&r)) {
-                        Some(Ok(d)) => normalised(&d),
-                        Some(Err(d)) => {
-                            diagnostics.push(placed(*d, call));
-                            continue;
+                    ModuleSource::Local(relative) => {
+                        let target = normalised(&directory.join(&**relative));
+                        if let Some(package) = packages.get(path) {
+                            if !target.starts_with(package) {
+                                diagnostics.push(placed(escaping(call), call));
+                                continue;
+                            }
+                            packages.insert(child.clone(), package.clone());
                         }
-                        None => continue,
-                    },
+                        target
+                    }
+                    ModuleSource::Remote(text) if text.is_empty() => continue,
+                    _ => {
+                        let Some(request) = requests.next() else {
+                            continue;
+                        };
+                        match with.fetcher.directory(&request) {
+                            Ok(d) => {
+                                if let Some(package) = with.fetcher.package(&request) {
+                                    packages.insert(child.clone(), normalised(&package));
+                                }
+                                normalised(&d)
+                            }
+                            Err(d) => {
+                                diagnostics.push(placed(*d, call));
+                                continue;
+                            }
+                        }
+                    }
                 };
                 if path.names().len() >= MAX_DEPTH || is_own_ancestor(&configuration, path, &target)
                 {
@@ -144,10 +166,12 @@ pub fn load(
                         }
                     }
                 }
-                level.push((path.child(&call.name), target));
+                level.push((child, target));
             }
         }
     }
+
+    diagnostics.append(with.fetcher.remarks());
 
     let lock_file = root.join(LOCK_FILE);
     match with.reader.read(&normalised(&lock_file)) {
@@ -168,6 +192,18 @@ pub fn load(
         static_checks::check(&configuration, &mut diagnostics);
     }
     (configuration, diagnostics)
+}
+
+fn escaping(call: &ModuleCall) -> Diagnostic {
+    Diagnostic::error(
+        "Local module path escapes module package",
+        format!(
+            "The source \"{}\" leads out of the package that the calling module was fetched with. What is \
+             there belongs to this machine, not to the package.",
+            call.source
+        ),
+    )
+    .hint("Name the other module by an address of its own, or by a path within the package.")
 }
 
 /// At the source of a call, if it names no place of its own.

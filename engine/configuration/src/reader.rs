@@ -7,7 +7,7 @@
 use crate::module_call::{ModuleCall, ModuleSource};
 use crate::version::VersionConstraints;
 use formwork_addresses::ModulePath;
-use formwork_diagnostics::Diagnostic;
+use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_eval::{Confinement, FileError};
 use std::collections::BTreeMap;
 use std::io;
@@ -205,6 +205,35 @@ pub trait ModuleFetcher {
     /// Why it is not there, and what to do. Where the diagnostic names no place, it is put at the
     /// source of the call.
     fn directory(&self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>>;
+
+    /// The directory of the package that the module is a part of: local paths of its modules may not
+    /// lead out of it. `None` where it is not known.
+    fn package(&self, _request: &ModuleRequest<'_>) -> Option<PathBuf> {
+        None
+    }
+
+    /// What there is to say about the modules that were asked for, though they are there.
+    fn remarks(&self) -> Diagnostics {
+        Diagnostics::new()
+    }
+}
+
+/// Knows where modules lie, as a saved plan does.
+#[derive(Clone, Debug, Default)]
+pub struct KnownModules(pub BTreeMap<ModulePath, PathBuf>);
+
+impl ModuleFetcher for KnownModules {
+    fn directory(&self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>> {
+        self.0.get(&request.path()).cloned().ok_or_else(|| {
+            Box::new(Diagnostic::error(
+                "Module not installed",
+                format!(
+                    "It is not known where the files of the module \"{}\" are.",
+                    request.call.name
+                ),
+            ))
+        })
+    }
 }
 
 /// Knows no module but local paths.
