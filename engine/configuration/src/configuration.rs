@@ -13,7 +13,9 @@ use std::sync::Arc;
 
 /// A loaded configuration: every module by the path of calls that leads to it.
 ///
-/// Calls of the same directory share one [`Module`].
+/// Calls of the same directory share one [`Module`], unless something in it is computed from its
+/// variables before anything is planned, such as the source of a module that it calls: then each path
+/// has its own, in which that has come to what it is there.
 #[derive(Clone, Debug, Default)]
 pub struct Configuration {
     pub(crate) modules: BTreeMap<ModulePath, Arc<Module>>,
@@ -168,11 +170,11 @@ impl Configuration {
         self.distinct_modules().flat_map(|(_, m)| &m.unserved)
     }
 
-    /// Each module once, however often it is called, with the first path that leads to it.
+    /// Each directory's module once, however often it is called, with the first path that leads to it.
     pub fn distinct_modules(&self) -> impl Iterator<Item = (&ModulePath, &Arc<Module>)> {
-        let mut seen: std::collections::BTreeSet<*const Module> = std::collections::BTreeSet::new();
+        let mut seen = std::collections::BTreeSet::new();
         self.modules
             .iter()
-            .filter(move |(_, m)| seen.insert(Arc::as_ptr(m)))
+            .filter(move |(_, m)| seen.insert(&m.directory))
     }
 }

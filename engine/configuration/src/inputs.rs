@@ -79,25 +79,33 @@ pub fn root_variables(
     let mut diagnostics = Diagnostics::new();
     let mut all = RootVariables::default();
     for v in module.variables.values() {
-        let given = layers
-            .iter()
-            .rev()
-            .find_map(|l| l.values.get(&v.name).map(|g| (&l.origin, g)));
-        match given {
-            Some((origin, given)) => {
-                let value = accept(v, origin, given, sources, &mut diagnostics);
+        match root_value(v, layers, sources, &mut diagnostics) {
+            Some(value) => {
                 all.values.insert(v.name.clone(), value);
             }
-            None => match &v.default {
-                Some(d) => {
-                    all.values.insert(v.name.clone(), d.clone());
-                }
-                None => all.missing.push(v.name.clone()),
-            },
+            None => all.missing.push(v.name.clone()),
         }
     }
     undeclared(module, layers, &mut diagnostics);
     (all, diagnostics)
+}
+
+/// The value of one root variable, converted but not marked; `None` if none is given and there is no
+/// default.
+pub(crate) fn root_value(
+    v: &InputVariable,
+    layers: &[InputLayer],
+    sources: &mut SourceMap,
+    diagnostics: &mut Diagnostics,
+) -> Option<Value> {
+    let given = layers
+        .iter()
+        .rev()
+        .find_map(|l| l.values.get(&v.name).map(|g| (&l.origin, g)));
+    match given {
+        Some((origin, given)) => Some(accept(v, origin, given, sources, diagnostics)),
+        None => v.default.clone(),
+    }
 }
 
 /// The error for a required variable without a value.
@@ -259,6 +267,7 @@ mod tests {
             reader: &reader,
             fetcher: &LocalModulesOnly,
             level: LanguageLevel::default(),
+            statics: crate::StaticInputs::default(),
         };
         let (c, d) = load(Path::new("."), &with, &mut sources);
         assert!(d.is_empty(), "{d:?}");

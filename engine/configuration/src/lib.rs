@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod computed;
 mod configuration;
 mod constant;
 mod depends_on;
@@ -39,6 +40,7 @@ mod references;
 mod resource;
 mod shape;
 mod static_checks;
+mod statics;
 mod tfvars;
 mod variable;
 mod version;
@@ -74,6 +76,7 @@ pub use references::{
 pub use resource::{
     IgnoreChanges, Lifecycle, Provisioner, ProvisionerTime, Repetition, ResourceBlock,
 };
+pub use statics::{StaticInputs, StaticVariables};
 pub use tfvars::{GivenValue, Unsuitable, parse_tfvars};
 pub use variable::{InputVariable, LocalValue, OutputValue};
 pub use version::{Comparison, Verdict, VersionConstraints, VersionTerm, parse_version};

@@ -6,6 +6,8 @@ use crate::lock::{DependencyLock, LOCK_FILE};
 use crate::module::{Module, TOP_LEVEL};
 use crate::module_call::{ModuleCall, ModuleSource};
 use crate::reader::{ModuleFetcher, ModuleRequest, SourceReader, normalised};
+use crate::computed::resolved;
+use crate::statics::{StaticInputs, Statics};
 use crate::{overrides, static_checks};
 use formwork_addresses::ModulePath;
 use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, FileId, SourceMap};
@@ -23,6 +25,8 @@ pub struct Loading<'a> {
     pub fetcher: &'a dyn ModuleFetcher,
     /// What we claim to be.
     pub level: LanguageLevel,
+    /// What is known before anything is planned, for sources, versions and their like.
+    pub statics: StaticInputs<'a>,
 }
 
 /// How deep module calls may go. A module that calls itself through changing paths ends here.
@@ -57,19 +61,28 @@ pub fn load(
         }
     }
 
+    let mut statics = Statics::new(with.statics);
     // The tree grows level by level, so that the modules of a level can be fetched together.
     let mut level = vec![(ModulePath::root(), root.clone())];
     // The package that each fetched module, and what is below it, is a part of.
     let mut packages: BTreeMap<ModulePath, PathBuf> = BTreeMap::new();
     while !level.is_empty() {
-        let callers: Vec<(ModulePath, PathBuf, Arc<Module>)> = level
-            .drain(..)
-            .filter_map(|(path, directory)| {
-                let module = read.get(&directory)?.clone();
+        let mut callers: Vec<(ModulePath, PathBuf, Arc<Module>)> = Vec::new();
+        for (path, directory) in level.drain(..) {
+            let Some(mut module) = read.get(&directory).cloned() else {
+                continue;
+            };
+            configuration.modules.insert(path.clone(), module.clone());
+            if module.has_static_places(&path) {
+                if let Some(root) = configuration.root() {
+                    statics.read_inputs(root, sources);
+                }
+                let copy = resolved(&configuration, &path, &module, &statics, &mut diagnostics);
+                module = Arc::new(copy);
                 configuration.modules.insert(path.clone(), module.clone());
-                Some((path, directory, module))
-            })
-            .collect();
+            }
+            callers.push((path, directory, module));
+        }
         let requests: Vec<ModuleRequest<'_>> = callers
             .iter()
             .flat_map(|(caller, _, module)| {
@@ -78,7 +91,7 @@ pub fn load(
                     .values()
                     .filter_map(move |call| match &call.source {
                         ModuleSource::Local(_) => None,
-                        ModuleSource::Remote(text) if text.is_empty() => None,
+                        source if source.is_none() => None,
                         source => Some(ModuleRequest {
                             caller,
                             call,
@@ -107,7 +120,7 @@ pub fn load(
                         }
                         target
                     }
-                    ModuleSource::Remote(text) if text.is_empty() => continue,
+                    source if source.is_none() => continue,
                     _ => {
                         let Some(request) = requests.next() else {
                             continue;
@@ -189,7 +202,11 @@ pub fn load(
     // What references mean is only asked of text that could be read: after a syntax error half of
     // the declarations may be missing, and each would be reported again at every use.
     if read.values().all(|m| m.is_readable) {
-        static_checks::check(&configuration, &mut diagnostics);
+        let mut found = Diagnostics::new();
+        static_checks::check(&configuration, &mut found);
+        // What a static place has come upon is found again where it stands.
+        let before: Vec<Diagnostic> = diagnostics.iter().cloned().collect();
+        diagnostics.extend(found.into_iter().filter(|d| !before.contains(d)));
     }
     (configuration, diagnostics)
 }

@@ -13,7 +13,7 @@ use crate::variable::{InputVariable, LocalValue, OutputValue};
 use crate::version::VersionConstraints;
 use formwork_addresses::{LocalProviderConfig, ProviderAddr, Resource, ResourceMode};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, SourceRange};
-use formwork_syntax::{Block, Body};
+use formwork_syntax::{Attribute, Block, Body};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,6 +56,10 @@ pub struct Module {
     pub backend: Option<Backend>,
     /// `required_version` constraints, each with its range.
     pub required_versions: Vec<(VersionConstraints, SourceRange)>,
+    /// `required_version` arguments that are computed.
+    pub(crate) computed_versions: Vec<Attribute>,
+    /// The `encryption` block.
+    pub encryption: Option<Block>,
     /// `provider_meta` blocks by provider; accepted, and sent nowhere.
     pub provider_meta: BTreeMap<Arc<str>, Body>,
     /// What was read but is not acted on.
@@ -136,6 +140,15 @@ fn declare<K: Ord, V>(
         }
         std::collections::btree_map::Entry::Occupied(e) => diagnostics.push(duplicate(e.get())),
     }
+}
+
+/// A body whose blocks nobody here knows, as arguments: what would be a block in it is then an object.
+fn as_native(body: &Body, diagnostics: &mut Diagnostics) -> Body {
+    if !body.is_json() {
+        return body.clone();
+    }
+    let attributes = diagnostics.take(body.just_attributes());
+    Body::new(attributes, Vec::new(), body.range(), body.missing_item_range())
 }
 
 /// Whether declarations stand within the block that belong beside it, as after a brace that is missing:
@@ -432,6 +445,34 @@ impl Module {
         }
     }
 
+    /// Takes what `required_version` has come to.
+    pub(crate) fn require_version(
+        &mut self,
+        given: &str,
+        a: &Attribute,
+        level: &LanguageLevel,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let Some(c) = constraints(given, a.expression.range(), diagnostics) else {
+            return;
+        };
+        if c.names_prerelease() {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Invalid required_version constraint",
+                    format!(
+                        "A pre-release cannot be required, as in \"{c}\": only released versions are \
+                         compared. Remove what follows the dash."
+                    ),
+                )
+                .at(a.expression.range()),
+            );
+        } else {
+            diagnostics.extend(level.check(&c, a.range));
+            self.required_versions.push((c, a.range));
+        }
+    }
+
     /// The `terraform` block.
     fn settings(
         &mut self,
@@ -457,24 +498,11 @@ impl Module {
         };
         labels(block, [], diagnostics);
         let body = SHAPE.read(&block.body, block.open_brace, diagnostics);
-        if let Some(a) = body.attribute("required_version")
-            && let Some(given) = text(&a.expression, diagnostics)
-            && let Some(c) = constraints(&given, a.expression.range(), diagnostics)
-        {
-            if c.names_prerelease() {
-                diagnostics.push(
-                    Diagnostic::error(
-                        "Invalid required_version constraint",
-                        format!(
-                            "A pre-release cannot be required, as in \"{c}\": only released \
-                             versions are compared. Remove what follows the dash."
-                        ),
-                    )
-                    .at(a.expression.range()),
-                );
-            } else {
-                diagnostics.extend(level.check(&c, a.range));
-                self.required_versions.push((c, a.range));
+        if let Some(a) = body.attribute("required_version") {
+            if a.expression.is_computed() {
+                self.computed_versions.push(a.clone());
+            } else if let Some(given) = text(&a.expression, diagnostics) {
+                self.require_version(&given, a, level, diagnostics);
             }
         }
         if let Some(a) = body.attribute("experiments")
@@ -521,7 +549,7 @@ impl Module {
                         None => {
                             self.backend = Some(Backend {
                                 kind,
-                                body: inner.body.clone(),
+                                body: as_native(&inner.body, diagnostics),
                                 range: header,
                                 open: inner.open_brace,
                             });
@@ -555,10 +583,18 @@ impl Module {
                     construct: "state_store",
                     range: header,
                 }),
-                "encryption" => self.unserved.push(Unserved {
-                    construct: "encryption",
-                    range: header,
-                }),
+                "encryption" => {
+                    labels(inner, [], diagnostics);
+                    self.unserved.push(Unserved {
+                        construct: "encryption",
+                        range: header,
+                    });
+                    let body = as_native(&inner.body, diagnostics);
+                    self.encryption.get_or_insert_with(|| Block {
+                        body,
+                        ..inner.clone()
+                    });
+                }
                 _ => {}
             }
         }

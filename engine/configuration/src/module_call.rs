@@ -23,6 +23,9 @@ pub struct ModuleCall {
     pub source_range: SourceRange,
     /// Which versions will do, of a registry module.
     pub version: Option<VersionConstraints>,
+    /// Source and version, where one of them is computed. What they come to is another for each path
+    /// that the block stands at, and stands in the module at that path.
+    pub(crate) computed: Option<ComputedSource>,
     /// How often it exists.
     pub repetition: Repetition,
     /// What must be done first, beyond what the arguments refer to.
@@ -36,6 +39,16 @@ pub struct ModuleCall {
     /// Where a missing argument is reported: the opening brace.
     pub open: SourceRange,
 }
+
+/// `source` and `version` as expressions.
+#[derive(Clone, Debug)]
+pub(crate) struct ComputedSource {
+    pub source: Expression,
+    pub version: Option<Expression>,
+}
+
+/// An argument's value and the text it is in.
+pub(crate) type TextAt = (Arc<str>, SourceRange);
 
 /// An entry of the `providers` argument.
 #[derive(Clone, Debug)]
@@ -71,6 +84,16 @@ pub enum ModuleSource {
 }
 
 impl ModuleSource {
+    /// What stands where there is none, or none that can be read.
+    pub(crate) fn none() -> Self {
+        Self::Remote(Arc::from(""))
+    }
+
+    /// Whether there is none, which has been said.
+    pub fn is_none(&self) -> bool {
+        matches!(self, Self::Remote(text) if text.is_empty())
+    }
+
     /// Reads a source.
     ///
     /// # Errors
@@ -219,46 +242,16 @@ impl ModuleCall {
             };
             diagnostics.push(d.at(inner.type_range));
         }
-        let source = text_argument(body, "source", diagnostics);
-        let version = text_argument(body, "version", diagnostics);
-        let (source, source_range) = match source {
-            None => (None, block.open_brace),
-            Some((given, a)) => {
-                let range = a.expression.range();
-                let parsed = ModuleSource::parse(&given);
-                match &parsed {
-                    Err(why) => diagnostics.push(
-                        Diagnostic::error(
-                            "Invalid module source address",
-                            format!("\"{given}\" is no module source: {why}."),
-                        )
-                        .at(range)
-                        .hint(format!(
-                            "For a directory beside this file, write \"./{given}\"."
-                        )),
-                    ),
-                    Ok(ModuleSource::Registry { .. }) => {}
-                    Ok(_) => {
-                        if version.is_some() {
-                            diagnostics.push(
-                                Diagnostic::error(
-                                    "Invalid registry module source address",
-                                    format!(
-                                        "A version can be asked of a registry only, and \"{given}\" \
-                                         is no registry address. Remove \"version\", or name the \
-                                         version in the source itself."
-                                    ),
-                                )
-                                .at(range),
-                            );
-                        }
-                    }
-                }
-                (parsed.ok(), range)
-            }
-        };
-        let version =
-            version.and_then(|(given, a)| constraints(&given, a.expression.range(), diagnostics));
+        let expression = |name: &str| body.attribute(name).map(|a| a.expression.clone());
+        let (source, version) = (expression("source"), expression("version"));
+        let is_computed = [&source, &version].into_iter().flatten().any(Expression::is_computed);
+        let computed = source
+            .as_ref()
+            .filter(|_| is_computed)
+            .map(|source| ComputedSource {
+                source: source.clone(),
+                version: version.clone(),
+            });
         let providers = body
             .attribute("providers")
             .map(|a| passed_providers(&a.expression, diagnostics));
@@ -266,12 +259,13 @@ impl ModuleCall {
         if let Some(enabled) = &enabled {
             repetition = repetition.with_enabled(enabled, diagnostics);
         }
-        Some(Self {
+        let mut call = Self {
             name: name.clone(),
             // Kept without a source too, so that references to it are not reported as well.
-            source: source.unwrap_or_else(|| ModuleSource::Remote(Arc::from(""))),
-            source_range,
-            version,
+            source: ModuleSource::none(),
+            source_range: source.as_ref().map_or(block.open_brace, Expression::range),
+            version: None,
+            computed,
             repetition,
             depends_on: depends_on(body, diagnostics),
             providers,
@@ -282,7 +276,58 @@ impl ModuleCall {
             },
             range: block.header_range(),
             open: block.open_brace,
-        })
+        };
+        if call.computed.is_none() {
+            let mut at = |name| {
+                text_argument(body, name, diagnostics).map(|(t, a)| (t, a.expression.range()))
+            };
+            let (source, version) = (at("source"), at("version"));
+            call.settle(source, version, diagnostics);
+        }
+        Some(call)
+    }
+
+    /// Takes what source and version have come to.
+    pub(crate) fn settle(
+        &mut self,
+        source: Option<TextAt>,
+        version: Option<TextAt>,
+        diagnostics: &mut Diagnostics,
+    ) {
+        if let Some((given, range)) = source {
+            let parsed = ModuleSource::parse(&given);
+            match &parsed {
+                Err(why) => {
+                    let d = Diagnostic::error(
+                        "Invalid module source address",
+                        format!("\"{given}\" is no module source: {why}."),
+                    )
+                    .at(range);
+                    diagnostics.push(if given.is_empty() {
+                        d
+                    } else {
+                        d.hint(format!(
+                            "For a directory beside this file, write \"./{given}\"."
+                        ))
+                    });
+                }
+                Ok(ModuleSource::Registry { .. }) => {}
+                Ok(_) if version.is_some() => diagnostics.push(
+                    Diagnostic::error(
+                        "Invalid registry module source address",
+                        format!(
+                            "A version can be asked of a registry only, and \"{given}\" is no \
+                             registry address. Remove \"version\", or name the version in the source \
+                             itself."
+                        ),
+                    )
+                    .at(range),
+                ),
+                Ok(_) => {}
+            }
+            self.source = parsed.unwrap_or_else(|_| ModuleSource::none());
+        }
+        self.version = version.and_then(|(given, range)| constraints(&given, range, diagnostics));
     }
 }
 

@@ -435,6 +435,7 @@ mod tests {
             reader: &reader,
             fetcher: &LocalModulesOnly,
             level: LanguageLevel::default(),
+            statics: crate::StaticInputs::default(),
         };
         let (c, d) = load(Path::new("."), &with, &mut sources);
         assert!(d.is_empty(), "{d:?}");

@@ -39,8 +39,26 @@ pub struct ProviderRequirement {
     pub version: Option<VersionConstraints>,
     /// Configurations that a caller must hand in.
     pub configuration_aliases: Vec<LocalProviderConfig>,
+    /// Source and version, where they are computed: what they come to stands in the module at each
+    /// path.
+    pub(crate) computed: ComputedRequirement,
     /// The entry.
     pub range: SourceRange,
+}
+
+/// What of a requirement is computed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ComputedRequirement {
+    /// All of it, in place of the object.
+    pub whole: Option<Expression>,
+    pub source: Option<Expression>,
+    pub version: Option<Expression>,
+}
+
+impl ComputedRequirement {
+    pub fn is_nothing(&self) -> bool {
+        self.whole.is_none() && self.source.is_none() && self.version.is_none()
+    }
 }
 
 impl ProviderConfig {
@@ -160,6 +178,7 @@ pub(crate) fn requirements(
             source: ProviderAddr::implied(&a.name),
             version: None,
             configuration_aliases: Vec::new(),
+            computed: ComputedRequirement::default(),
             range: a.range,
         };
         let (object, old_form) = (
@@ -177,6 +196,9 @@ pub(crate) fn requirements(
                 requirement.version = constraints(given, a.expression.range(), diagnostics);
             }
             (None, None) if a.expression.is_invalid() => {}
+            (None, None) if a.expression.is_computed() => {
+                requirement.computed.whole = Some(a.expression.clone());
+            }
             (None, None) => diagnostics.push(
                 Diagnostic::error(
                     "Invalid required_providers object",
@@ -186,26 +208,63 @@ pub(crate) fn requirements(
                 .at(a.expression.range()),
             ),
         }
-        let twin = all
-            .values()
-            .find(|r| r.source == requirement.source)
-            .map(|r| r.local_name.clone());
-        if let Some(twin) = twin {
-            diagnostics.push(
-                Diagnostic::warning(
-                    "Duplicate required provider",
-                    format!(
-                        "{} is already required under the name \"{twin}\". Under two names its \
-                         configurations are kept apart, which is rarely meant.",
-                        requirement.source.for_display()
-                    ),
-                )
-                .at(requirement.range),
-            );
+        if requirement.computed.is_nothing() {
+            diagnostics.extend(twin(&all, &requirement));
         }
         all.insert(a.name.clone(), requirement);
     }
     all
+}
+
+/// The warning for a provider that is required under another name too.
+pub(crate) fn twin(
+    others: &BTreeMap<Arc<str>, ProviderRequirement>,
+    requirement: &ProviderRequirement,
+) -> Option<Diagnostic> {
+    let twin = others.values().find(|r| {
+        r.source == requirement.source
+            && r.local_name != requirement.local_name
+            && r.computed.is_nothing()
+    })?;
+    Some(
+        Diagnostic::warning(
+            "Duplicate required provider",
+            format!(
+                "{} is already required under the name \"{}\". Under two names its configurations \
+                 are kept apart, which is rarely meant.",
+                requirement.source.for_display(),
+                twin.local_name
+            ),
+        )
+        .at(requirement.range),
+    )
+}
+
+impl ProviderRequirement {
+    /// Takes what `source` has come to.
+    pub(crate) fn settle_source(
+        &mut self,
+        given: &str,
+        range: SourceRange,
+        diagnostics: &mut Diagnostics,
+    ) {
+        match given.parse() {
+            Ok(source) => self.source = source,
+            Err(why) => {
+                let why: formwork_addresses::ParseError = why;
+                let summary = match &why.reason {
+                    r if r.contains("its type") => "Invalid provider type",
+                    r if r.contains("its namespace") => "Invalid provider namespace",
+                    r if r.contains("host") => "Invalid provider source hostname",
+                    _ => "Invalid provider source string",
+                };
+                diagnostics.push(
+                    Diagnostic::error(summary, format!("This is no provider source: {why}."))
+                        .at(range),
+                );
+            }
+        }
+    }
 }
 
 fn entry(
@@ -217,30 +276,16 @@ fn entry(
     let known = ["source", "version", "configuration_aliases"];
     match key.as_literal().map(|k| &**k) {
         Some("source") => {
-            if let Some(given) = text(value, diagnostics) {
-                match given.parse() {
-                    Ok(source) => requirement.source = source,
-                    Err(why) => {
-                        let why: formwork_addresses::ParseError = why;
-                        let summary = match &why.reason {
-                            r if r.contains("its type") => "Invalid provider type",
-                            r if r.contains("its namespace") => "Invalid provider namespace",
-                            r if r.contains("host") => "Invalid provider source hostname",
-                            _ => "Invalid provider source string",
-                        };
-                        diagnostics.push(
-                            Diagnostic::error(
-                                summary,
-                                format!("This is no provider source: {why}."),
-                            )
-                            .at(value.range()),
-                        );
-                    }
-                }
+            if value.is_computed() {
+                requirement.computed.source = Some(value.clone());
+            } else if let Some(given) = text(value, diagnostics) {
+                requirement.settle_source(&given, value.range(), diagnostics);
             }
         }
         Some("version") => {
-            if let Some(given) = text(value, diagnostics) {
+            if value.is_computed() {
+                requirement.computed.version = Some(value.clone());
+            } else if let Some(given) = text(value, diagnostics) {
                 requirement.version = constraints(&given, value.range(), diagnostics);
             }
         }

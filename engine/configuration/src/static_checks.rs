@@ -498,6 +498,18 @@ impl Checker<'_> {
 
 const MISSING_KEY: &str = "Missing resource instance key";
 
+/// What is wrong with a reference to something that the module would have to declare, wherever it
+/// stands.
+pub(crate) fn undeclared_in_module(module: &Module, f: &FoundReference) -> Option<Diagnostic> {
+    let anywhere = Place {
+        count: true,
+        each: true,
+        object: true,
+        check: None,
+    };
+    undeclared(module, f, anywhere)
+}
+
 /// What is wrong with a reference, if anything is.
 fn undeclared(module: &Module, f: &FoundReference, place: Place<'_>) -> Option<Diagnostic> {
     let error = |summary: &str, detail: String| {

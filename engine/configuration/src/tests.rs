@@ -28,6 +28,7 @@ fn read(text: &str) -> (Configuration, Diagnostics, SourceMap) {
         reader: &reader,
         fetcher: &LocalModulesOnly,
         level: LanguageLevel::default(),
+        statics: crate::StaticInputs::default(),
     };
     let (c, d) = load(Path::new("."), &with, &mut sources);
     (c, d, sources)
@@ -861,6 +862,7 @@ output "o" { value = values(module.m)[*].out }
             reader: &reader,
             fetcher: &LocalModulesOnly,
             level: LanguageLevel::default(),
+            statics: crate::StaticInputs::default(),
         };
         let (configuration, d) = load(Path::new("."), &with, &mut sources);
         assert!(

@@ -8,7 +8,7 @@ use crate::shape::{Shape, labels, name_label};
 use formwork_addresses::Subject;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
 use formwork_eval::{TypeConstraint, parse_type_constraint};
-use formwork_syntax::{Block, Expression};
+use formwork_syntax::{Block, Body, Expression};
 use formwork_values::{Deprecation, Mark, Marks, Type, Value};
 use std::sync::Arc;
 
@@ -33,8 +33,9 @@ pub struct InputVariable {
     pub nullable: bool,
     /// The author's word to those who still set it.
     pub deprecated: Option<Arc<str>>,
-    /// Whether it must be known before anything is evaluated (`const`).
-    pub constant: bool,
+    /// `const`, if it is set: whether its value must be known before anything is planned, or may be
+    /// used by nothing that must.
+    pub constant: Option<bool>,
     /// What values must satisfy.
     pub validations: Vec<CheckRule>,
     /// The header of the block.
@@ -162,10 +163,11 @@ impl InputVariable {
             ephemeral: flag_argument(body, "ephemeral", diagnostics).unwrap_or(false),
             nullable,
             deprecated: text_argument(body, "deprecated", diagnostics).map(|(t, _)| t),
-            constant: flag_argument(body, "const", diagnostics).unwrap_or(false),
+            constant: flag_argument(body, "const", diagnostics),
             validations: Vec::new(),
             range: block.header_range(),
         };
+        variable.check_constant(body, diagnostics);
         if let Some(a) = body.attribute("default") {
             variable.default = variable.decode_default(&a.expression, type_failed, diagnostics);
         }
@@ -191,6 +193,31 @@ impl InputVariable {
             }
         }
         Some(variable)
+    }
+
+    /// What is known before anything is planned is part of what is shown and kept.
+    fn check_constant(&self, body: &Body, diagnostics: &mut Diagnostics) {
+        if self.constant != Some(true) {
+            return;
+        }
+        for (set, name) in [(self.sensitive, "sensitive"), (self.ephemeral, "ephemeral")] {
+            let at = body.attribute(name).map(|a| a.range);
+            if set {
+                diagnostics.push(
+                    Diagnostic::error(
+                        format!("Const variable cannot be {name}"),
+                        format!(
+                            "The variable \"{}\" says const = true, so that its value may find modules \
+                             and providers, which are shown and kept: it cannot be {name} as well. \
+                             Remove one of the two.",
+                            self.name
+                        ),
+                    )
+                    .at_opt(at)
+                    .within(self.range),
+                );
+            }
+        }
     }
 
     /// The default, converted; a value of some kind even after an error, so that the variable does

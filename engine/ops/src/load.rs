@@ -1,11 +1,14 @@
 //! Loading: files to a configuration, its graph, and the providers it calls for.
 
-use crate::files::RecordingReader;
+use crate::files::{RecordingFiles, RecordingReader};
 use crate::functions::FunctionsOf;
 use crate::session::Session;
 use formwork_addresses::ProviderAddr;
-use formwork_configuration::{Configuration, Loading, missing_variable, root_variables};
+use formwork_configuration::{
+    Configuration, Loading, StaticInputs, StaticVariables, missing_variable, root_variables,
+};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, SourceRange};
+use formwork_environment::Environment;
 use formwork_eval::{Builtins, Files, Surroundings};
 use formwork_evaluation::{Calls, Evaluator, Objects, Setting};
 use formwork_graph::StaticGraph;
@@ -28,16 +31,33 @@ pub struct Loaded {
     pub sources: SourceMap,
     /// The files it was read from.
     pub texts: Vec<SourceText>,
+    /// The files that its functions read, remembered.
+    pub(crate) files: Arc<RecordingFiles>,
 }
 
-/// Reads the configuration of the working directory.
+/// Reads the configuration of the working directory, to act on it.
 pub fn load(session: &Session) -> (Loaded, Diagnostics) {
+    load_with(session, false)
+}
+
+/// The same; `partial` if it is only looked at, so that values of variables may be missing.
+pub(crate) fn load_with(session: &Session, partial: bool) -> (Loaded, Diagnostics) {
     let recording = Arc::new(RecordingReader::new(session.reader.clone()));
     let mut sources = session.sources.clone();
+    let files = Arc::new(RecordingFiles::new(disk(session)));
+    let builtins = early_functions(&session.environment, files.clone());
+    let working_directory = session.environment.working.to_string_lossy();
     let loading = Loading {
         reader: &*recording,
         fetcher: &*session.fetcher,
         level: session.settings.level.clone(),
+        statics: StaticInputs {
+            variables: StaticVariables::Layers(&session.inputs),
+            workspace: &session.settings.workspace,
+            working_directory: &working_directory,
+            functions: Some(&builtins),
+            partial,
+        },
     };
     let (configuration, mut diagnostics) =
         formwork_configuration::load(Path::new("."), &loading, &mut sources);
@@ -51,8 +71,20 @@ pub fn load(session: &Session) -> (Loaded, Diagnostics) {
         graph: Arc::new(graph),
         sources,
         texts: recording.texts(),
+        files,
     };
     (loaded, diagnostics)
+}
+
+/// The functions of the language as they answer before anything is planned.
+pub(crate) fn early_functions(environment: &Environment, files: Arc<dyn Files>) -> Builtins {
+    Builtins::new(Surroundings {
+        files,
+        clock: environment.clock.clone(),
+        randomness: environment.randomness.clone(),
+        plan_time: None,
+        settle_impure: false,
+    })
 }
 
 impl Loaded {

@@ -110,7 +110,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
     if diagnostics.has_errors() {
         return nothing(loaded, diagnostics, Some(providers), Some(held)).await;
     }
-    let files = Arc::new(RecordingFiles::new(disk(session)));
+    let files = loaded.files.clone();
     let now = session.environment.clock.now();
     let (moves, said) = moves(session, &loaded, &providers, files.clone(), &variables).await;
     diagnostics.append(said);

@@ -1,6 +1,6 @@
 //! Validating a configuration: no state, no credentials, no world.
 
-use crate::load::{Evaluation, disk, load};
+use crate::load::{Evaluation, disk, load_with};
 use crate::session::Session;
 use crate::told::told_once;
 use formwork_diagnostics::{Diagnostics, SourceMap};
@@ -20,7 +20,7 @@ pub struct Validated {
 
 /// Checks the configuration of the working directory.
 pub async fn validate(session: &Session) -> Validated {
-    let (loaded, mut diagnostics) = load(session);
+    let (loaded, mut diagnostics) = load_with(session, true);
     if diagnostics.has_errors() {
         return Validated {
             diagnostics: told_once(diagnostics),

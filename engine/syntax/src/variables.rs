@@ -23,8 +23,21 @@ impl Expression {
         let mut walk = Walk {
             visit,
             bound: Vec::new(),
+            calls: false,
         };
         walk.expression(self);
+    }
+
+    /// Whether its value is not in the text alone: it makes references or calls functions.
+    pub fn is_computed(&self) -> bool {
+        let mut refers = false;
+        let mut walk = Walk {
+            visit: &mut |_| refers = true,
+            bound: Vec::new(),
+            calls: false,
+        };
+        walk.expression(self);
+        walk.calls || refers
     }
 }
 
@@ -32,6 +45,8 @@ struct Walk<'a, 'v> {
     visit: &'v mut dyn FnMut(&'a Traversal),
     /// Names bound by the enclosing `for`s.
     bound: Vec<&'a Arc<str>>,
+    /// Whether a function call was met.
+    calls: bool,
 }
 
 impl<'a> Walk<'a, '_> {
@@ -60,7 +75,10 @@ impl<'a> Walk<'a, '_> {
                 self.expression(&splat.source);
                 self.expression(&splat.each);
             }
-            K::FunctionCall(call) => self.all(call.value_arguments()),
+            K::FunctionCall(call) => {
+                self.calls = true;
+                self.all(call.value_arguments());
+            }
             K::Conditional(c) => {
                 self.expression(&c.condition);
                 self.expression(&c.yes);
