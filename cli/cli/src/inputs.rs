@@ -92,15 +92,20 @@ impl Values {
         });
     }
 
-    /// Asks for the values that are missing, if somebody can be asked.
-    pub fn ask(&mut self, session: &Session, preview: &Preview) {
+    /// Asks for the values that are missing, or for those alone without which the configuration cannot
+    /// be read; whether there are new ones.
+    pub fn ask(&mut self, session: &Session, preview: &Preview, early: bool) -> bool {
         let Some(root) = preview.configuration.root() else {
-            return;
+            return false;
         };
         // what is wrong with the values is said by the operation
         let (all, _) = root_variables(root, &self.layers, &mut self.sources.clone());
         let mut answers = BTreeMap::new();
+        let needed = preview.needed_values();
         for name in all.missing {
+            if early && !needed.contains(&format!("var.{name}")) {
+                continue;
+            }
             let Some(variable) = root.variables.get(&name) else {
                 continue;
             };
@@ -109,12 +114,14 @@ impl Values {
             };
             answers.insert(name, Given::Text(answer));
         }
-        if !answers.is_empty() {
+        let answered = !answers.is_empty();
+        if answered {
             self.layers.push(InputLayer {
                 origin: InputOrigin::Prompt,
                 values: answers,
             });
         }
+        answered
     }
 }
 

@@ -24,6 +24,9 @@ use std::time::Duration;
 pub struct Wanted<'a> {
     /// Values for variables; none are read without.
     pub variables: Option<&'a Variables>,
+    /// Whether they matter only where they are needed before anything is planned, such as for the
+    /// source of a module: no others are asked for, and what is wrong with them is not said.
+    pub early: bool,
     /// How the configuration is read.
     pub reading: Reading,
     /// How the state is locked; `None` where nothing is locked.
@@ -78,17 +81,7 @@ impl Operation {
         interrupts: &Interrupts,
         wanted: &Wanted<'_>,
     ) -> Result<(Self, Diagnostics), Refusal> {
-        let preview = match wanted.plan {
-            Some(plan) => Preview::of_plan(session, plan),
-            None => Preview::of_directory(session),
-        };
         let refuse = |said, sources: &SourceMap| Box::new((said, sources.clone()));
-        let state = match preview.state_path(session, wanted.state.as_deref()) {
-            Ok(state) => state,
-            // a configuration that is not read well is told by what reads it
-            Err(_) if wanted.no_cloud => PathBuf::from("terraform.tfstate"),
-            Err(said) => return Err(refuse(said, &preview.sources)),
-        };
         let nothing = Inputs::default();
         let inputs = wanted.variables.map_or(&nothing, |v| &v.inputs);
         let (mut values, said) = if wanted.variables.is_some() {
@@ -96,18 +89,31 @@ impl Operation {
         } else {
             (Values::default(), Diagnostics::new())
         };
-        if said.has_errors() {
+        if said.has_errors() && !(wanted.early && inputs.0.is_empty()) {
             return Err(refuse(said, &values.sources));
         }
+        let given = |values: &Values| {
+            let given = wanted.variables.is_some().then_some(values);
+            Preview::of_directory(session, given)
+        };
+        let mut preview = match wanted.plan {
+            Some(plan) => Preview::of_plan(session, plan),
+            None => given(&values),
+        };
         let asked = wanted.variables.and_then(|v| v.input);
         let may_ask = asked.unwrap_or(session.may_ask) && session.terminal.input;
-        if wanted.variables.is_some()
-            && wanted.plan.is_none()
-            && may_ask
-            && !preview.diagnostics.has_errors()
-        {
-            values.ask(session, &preview);
+        if wanted.variables.is_some() && wanted.plan.is_none() && may_ask {
+            // What answers have led to may need more of them.
+            while preview.can_be_asked_for() && values.ask(session, &preview, wanted.early) {
+                preview = given(&values);
+            }
         }
+        let state = match preview.state_path(session, wanted.state.as_deref()) {
+            Ok(state) => state,
+            // a configuration that is not read well is told by what reads it
+            Err(_) if wanted.no_cloud => PathBuf::from("terraform.tfstate"),
+            Err(said) => return Err(refuse(said, &preview.sources)),
+        };
         let cloud = if wanted.no_cloud {
             None
         } else {

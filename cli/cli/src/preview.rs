@@ -1,13 +1,17 @@
 //! What a command must know of the configuration before an operation reads it: where its state is,
 //! which versions of providers it wants, which variables it has.
 
+use crate::inputs::Values;
 use crate::mock::STATE;
 use crate::session::Session;
 use formwork_configuration::{
-    Configuration, Loading, LocalModulesOnly, MemoryReader, SourceReader, load,
+    Configuration, Loading, LocalModulesOnly, StaticInputs, StaticVariables, load,
 };
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
+use formwork_eval::{Builtins, Surroundings, WorkingDirectory};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A configuration, read for a look.
 pub struct Preview {
@@ -20,26 +24,22 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// Of the working directory.
-    pub fn of_directory(session: &Session) -> Self {
-        Self::read(session, &*session.reader())
-    }
-
-    /// Of a plan's own files.
-    pub fn of_plan(session: &Session, plan: &formwork_plan::Plan) -> Self {
-        let mut reader = MemoryReader::new();
-        for text in &plan.sources {
-            reader.insert(&text.name, text.bytes.clone());
-        }
-        Self::read(session, &reader)
-    }
-
-    fn read(session: &Session, reader: &dyn SourceReader) -> Self {
-        let mut sources = SourceMap::new();
+    /// Of the working directory, with the values that are given for its variables; `None` where it is
+    /// only looked at, so that values may be missing.
+    pub fn of_directory(session: &Session, values: Option<&Values>) -> Self {
+        let builtins = Builtins::new(surroundings(session));
+        let mut sources = values.map(|v| v.sources.clone()).unwrap_or_default();
         let with = Loading {
-            reader,
+            reader: &*session.reader(),
             fetcher: &LocalModulesOnly,
             level: session.level(false),
+            statics: StaticInputs {
+                variables: StaticVariables::Layers(values.map_or(&[], |v| &v.layers)),
+                workspace: &session.workspace(),
+                working_directory: &session.called_in.to_string_lossy(),
+                functions: Some(&builtins),
+                partial: values.is_none(),
+            },
         };
         let (configuration, diagnostics) = load(Path::new("."), &with, &mut sources);
         Self {
@@ -47,6 +47,38 @@ impl Preview {
             sources,
             diagnostics,
         }
+    }
+
+    /// Of a plan's own files.
+    pub fn of_plan(session: &Session, plan: &formwork_plan::Plan) -> Self {
+        let mut sources = SourceMap::new();
+        let place = formwork_ops::PlanPlace {
+            surroundings: surroundings(session),
+            called_in: &session.called_in,
+            workspace: &session.workspace(),
+            level: session.level(false),
+        };
+        let (configuration, diagnostics) =
+            formwork_ops::planned_configuration(plan, place, &mut sources);
+        Self {
+            configuration,
+            sources,
+            diagnostics,
+        }
+    }
+
+    /// Whether it is well but for values that are missing, which somebody can be asked for.
+    pub fn can_be_asked_for(&self) -> bool {
+        self.diagnostics
+            .iter()
+            .filter(|d| d.is_error())
+            .all(lacks_value)
+    }
+
+    /// The variables without whose values the configuration cannot be read, by address.
+    pub fn needed_values(&self) -> BTreeSet<String> {
+        let lacking = self.diagnostics.iter().filter(|d| lacks_value(d));
+        lacking.filter_map(|d| d.address.clone()).collect()
     }
 
     /// The file of the state: what `-state` names, the mock's own, or what a `local` backend says.
@@ -130,6 +162,10 @@ impl Preview {
         let Some(argument) = backend.and_then(|b| b.body.attribute(name)) else {
             return Ok(None);
         };
+        // It has not come to a value: why is said already.
+        if argument.expression.is_computed() && self.diagnostics.has_errors() {
+            return Err(self.diagnostics.clone());
+        }
         let (value, said) = formwork_eval::evaluate_literal(&argument.expression.as_constant());
         if said.has_errors() {
             return Err(said);
@@ -148,4 +184,24 @@ impl Preview {
         })?;
         Ok(Some(text.to_owned()))
     }
+}
+
+/// What functions reach that are called before anything is planned.
+fn surroundings(session: &Session) -> Surroundings {
+    let environment = &session.environment;
+    Surroundings {
+        files: Arc::new(WorkingDirectory {
+            base: environment.working.clone(),
+            home: environment.home.clone(),
+            within: session.files_within.clone(),
+        }),
+        clock: environment.clock.clone(),
+        randomness: environment.randomness.clone(),
+        plan_time: None,
+        settle_impure: false,
+    }
+}
+
+fn lacks_value(d: &Diagnostic) -> bool {
+    d.summary == "No value for required variable"
 }

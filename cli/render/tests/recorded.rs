@@ -6,7 +6,9 @@
 #![allow(clippy::expect_used)] // a test: helpers outside test functions too
 
 use formwork_addresses::ProviderAddr;
-use formwork_configuration::{DiskReader, LanguageLevel, Loading, LocalModulesOnly, load};
+use formwork_configuration::{
+    DiskReader, LanguageLevel, Loading, LocalModulesOnly, StaticInputs, load,
+};
 use formwork_diagnostics::SourceMap;
 use formwork_environment::Fixed;
 use formwork_eval::{Builtins, NoFiles, Surroundings};
@@ -153,6 +155,7 @@ fn configurations() {
             reader: &DiskReader { base },
             fetcher: &LocalModulesOnly,
             level: LanguageLevel::default(),
+            statics: StaticInputs::default(),
         };
         let (configuration, said) = load(Path::new("."), &loading, &mut SourceMap::new());
         assert!(!said.has_errors(), "{name}: {said:?}");

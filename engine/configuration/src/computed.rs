@@ -33,7 +33,10 @@ impl Module {
 
 fn is_computed(body: &Body) -> bool {
     body.attributes().iter().any(|a| a.expression.is_computed())
-        || body.blocks().iter().any(|b| on_deep_stack(|| is_computed(&b.body)))
+        || body
+            .blocks()
+            .iter()
+            .any(|b| on_deep_stack(|| is_computed(&b.body)))
 }
 
 /// The module as it is at a path, at which `configuration` has it as it is written.
@@ -56,7 +59,9 @@ pub(crate) fn resolved(
         let place = StaticPlace::of("The argument required_version");
         if let Some(given) = r.text(&place, &a.expression) {
             let level = configuration.level.clone();
-            r.explained(&a.expression, |d| module.require_version(&given, &a, &level, d));
+            r.explained(&a.expression, |d| {
+                module.require_version(&given, &a, &level, d)
+            });
         }
     }
     r.requirements(&mut module);
@@ -123,7 +128,10 @@ impl Resolver<'_, '_> {
         let Some((_, call)) = self.configuration.call_of(self.path) else {
             return;
         };
-        let constants = module.variables.values().filter(|v| v.constant == Some(true));
+        let constants = module
+            .variables
+            .values()
+            .filter(|v| v.constant == Some(true));
         let given = constants.filter_map(|v| Some((v, call.argument(&v.name)?)));
         let Some(parent) = self.path.parent() else {
             return;
@@ -292,9 +300,9 @@ fn literal(value: &Value, range: SourceRange) -> Expression {
         Kind::Map(entries) => {
             ExpressionKind::Object(entries.iter().map(|(k, v)| item((k, v))).collect())
         }
-        Kind::Object(ty, values) => ExpressionKind::Object(
-            ty.iter().map(|(n, _)| n).zip(values).map(item).collect(),
-        ),
+        Kind::Object(ty, values) => {
+            ExpressionKind::Object(ty.iter().map(|(n, _)| n).zip(values).map(item).collect())
+        }
         // Known and unmarked is what was asked for.
         Kind::Null(_) | Kind::Unknown(_) | Kind::Marked(..) => ExpressionKind::Null,
     };

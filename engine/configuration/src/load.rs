@@ -1,12 +1,12 @@
 //! Reading a configuration: files to modules, modules to a tree.
 
+use crate::computed::resolved;
 use crate::configuration::Configuration;
 use crate::language::LanguageLevel;
 use crate::lock::{DependencyLock, LOCK_FILE};
 use crate::module::{Module, TOP_LEVEL};
 use crate::module_call::{ModuleCall, ModuleSource};
 use crate::reader::{ModuleFetcher, ModuleRequest, SourceReader, normalised};
-use crate::computed::resolved;
 use crate::statics::{StaticInputs, Statics};
 use crate::{overrides, static_checks};
 use formwork_addresses::ModulePath;

@@ -148,7 +148,12 @@ fn as_native(body: &Body, diagnostics: &mut Diagnostics) -> Body {
         return body.clone();
     }
     let attributes = diagnostics.take(body.just_attributes());
-    Body::new(attributes, Vec::new(), body.range(), body.missing_item_range())
+    Body::new(
+        attributes,
+        Vec::new(),
+        body.range(),
+        body.missing_item_range(),
+    )
 }
 
 /// Whether declarations stand within the block that belong beside it, as after a brace that is missing:

@@ -244,7 +244,10 @@ impl ModuleCall {
         }
         let expression = |name: &str| body.attribute(name).map(|a| a.expression.clone());
         let (source, version) = (expression("source"), expression("version"));
-        let is_computed = [&source, &version].into_iter().flatten().any(Expression::is_computed);
+        let is_computed = [&source, &version]
+            .into_iter()
+            .flatten()
+            .any(Expression::is_computed);
         let computed = source
             .as_ref()
             .filter(|_| is_computed)

@@ -297,7 +297,11 @@ impl StaticScope<'_> {
 
     /// The place of the mistake: where the place itself names what leads to it.
     fn blamed(&self, here: SourceRange) -> SourceRange {
-        self.statics.links.borrow().first().map_or(here, |l| l.range)
+        self.statics
+            .links
+            .borrow()
+            .first()
+            .map_or(here, |l| l.range)
     }
 
     /// `The source of module "m" uses local.a, which uses local.b`, cut in the middle if it is long;
@@ -368,7 +372,10 @@ impl StaticScope<'_> {
                 .at(links.first().map_or(f.range(), |l| l.range)),
             );
         }
-        self.statics.memos.borrow_mut().insert(key.clone(), Memo::Open);
+        self.statics
+            .memos
+            .borrow_mut()
+            .insert(key.clone(), Memo::Open);
         self.statics.links.borrow_mut().push(Link {
             key: key.clone(),
             label,
@@ -383,9 +390,8 @@ impl StaticScope<'_> {
             Named::Variable => self.variable(name, f, &mut said),
         };
         self.statics.links.borrow_mut().pop();
-        let value = value.filter(|v| {
-            !said.has_errors() && (v.is_wholly_known() || !self.statics.gave_up.get())
-        });
+        let value = value
+            .filter(|v| !said.has_errors() && (v.is_wholly_known() || !self.statics.gave_up.get()));
         let failed = value.is_none();
         let answer = value.clone().unwrap_or_else(Value::dynamic);
         let mut memos = self.statics.memos.borrow_mut();
@@ -530,7 +536,12 @@ impl Scope for StaticScope<'_> {
                 "root" => text("."),
                 _ => {
                     let directory = self.module().map(|m| m.directory.to_string_lossy());
-                    text(directory.as_deref().filter(|d| !d.is_empty()).unwrap_or("."))
+                    text(
+                        directory
+                            .as_deref()
+                            .filter(|d| !d.is_empty())
+                            .unwrap_or("."),
+                    )
                 }
             },
             Subject::Terraform(name) if &**name == "workspace" => {

@@ -3,7 +3,7 @@
 use crate::{StaticGraph, What};
 use formwork_addresses::{ModulePath, Resource};
 use formwork_configuration::{
-    Configuration, LanguageLevel, Loading, LocalModulesOnly, MemoryReader, load,
+    Configuration, LanguageLevel, Loading, LocalModulesOnly, MemoryReader, StaticInputs, load,
 };
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use std::path::Path;
@@ -15,6 +15,7 @@ fn read(files: &[(&str, &str)]) -> (Configuration, StaticGraph, Diagnostics, Sou
         reader: &reader,
         fetcher: &LocalModulesOnly,
         level: LanguageLevel::default(),
+        statics: StaticInputs::default(),
     };
     let (configuration, d) = load(Path::new("."), &with, &mut sources);
     assert!(!d.has_errors(), "{d:?}");

@@ -2,11 +2,12 @@
 
 use crate::files::PlannedFiles;
 use crate::load::{Evaluation, disk};
+use crate::planned::planned_configuration;
 use crate::session::Session;
 use crate::state::{Held, begin_journal, end_journal, hash_text, hold, write};
 use formwork_addresses::{DeposedKey, ProviderAddr};
 use formwork_apply::{Applied, ApplyInput, Record};
-use formwork_configuration::{Configuration, Loading, MemoryReader};
+use formwork_configuration::Configuration;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_evaluation::Objects;
 use formwork_plan::{ChangeSummary, CheckResult, Event, Phase, Plan, PlannedVariable, verify};
@@ -14,7 +15,6 @@ use formwork_provider::Providers;
 use formwork_state::{RawJson, State, v4};
 use formwork_values::{Type, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 
 /// What applying gives.
@@ -254,16 +254,14 @@ fn configuration(
     plan: &Plan,
     sources: &mut SourceMap,
 ) -> Result<Configuration, Diagnostics> {
-    let mut reader = MemoryReader::new();
-    for text in &plan.sources {
-        reader.insert(&text.name, text.bytes.clone());
-    }
-    let loading = Loading {
-        reader: &reader,
-        fetcher: &*session.fetcher,
-        level: session.settings.level.clone(),
-    };
-    let (configuration, said) = formwork_configuration::load(Path::new("."), &loading, sources);
+    let settings = &session.settings;
+    let (configuration, said) = planned_configuration(
+        plan,
+        &session.environment,
+        &settings.workspace,
+        settings.level.clone(),
+        sources,
+    );
     if said.has_errors() {
         Err(said)
     } else {

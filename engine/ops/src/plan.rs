@@ -1,7 +1,6 @@
 //! Planning, from files to a verified plan.
 
-use crate::files::RecordingFiles;
-use crate::load::{Evaluation, Loaded, disk, load};
+use crate::load::{Evaluation, Loaded, load};
 use crate::session::Session;
 use crate::settle::settle;
 use crate::state::{Held, hash_text, hold};

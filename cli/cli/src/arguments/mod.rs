@@ -214,6 +214,8 @@ pub struct Init {
 #[derive(Args, Debug)]
 pub struct Validate {
     #[command(flatten)]
+    pub inputs: Inputs,
+    #[command(flatten)]
     pub reading: Reading,
     /// Answer in JSON.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,

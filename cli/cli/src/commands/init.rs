@@ -19,6 +19,8 @@ pub fn run(session: &Session, arguments: &arguments::Init) -> u8 {
     }
     block_on(session, async |interrupts| {
         let wanted = Wanted {
+            variables: Some(&arguments.variables),
+            early: true,
             reading: arguments.reading.clone(),
             no_cloud: true,
             ..Wanted::default()

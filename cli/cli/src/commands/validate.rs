@@ -1,6 +1,6 @@
 //! `validate`.
 
-use crate::arguments;
+use crate::arguments::{self, Variables};
 use crate::operation::{Operation, Wanted};
 use crate::runtime::block_on;
 use crate::session::{Session, exit};
@@ -15,7 +15,14 @@ pub fn run(session: &Session, arguments: &arguments::Validate) -> u8 {
         session.notice();
     }
     let (diagnostics, sources) = block_on(session, async |interrupts| {
+        // What is not given is not asked for, whoever is there.
+        let variables = Variables {
+            inputs: arguments.inputs.clone(),
+            input: Some(false),
+        };
         let wanted = Wanted {
+            variables: Some(&variables),
+            early: true,
             reading: arguments.reading.clone(),
             for_program: arguments.json,
             no_cloud: true,

@@ -16,7 +16,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub fn run(session: &Session, arguments: &arguments::Version) -> u8 {
     let level = session.level(false).version.to_string();
     let platform = platform();
-    let preview = Preview::of_directory(session);
+    let preview = Preview::of_directory(session, None);
     // what the lock file says of providers that are not ours, and ours as they would be chosen
     let mut selected: std::collections::BTreeMap<String, String> = preview
         .configuration

@@ -5,7 +5,9 @@ use super::write;
 use crate::Schemas;
 use crate::schemas::SchemaCache;
 use formwork_addresses::ProviderAddr;
-use formwork_configuration::{LanguageLevel, Loading, LocalModulesOnly, MemoryReader, load};
+use formwork_configuration::{
+    LanguageLevel, Loading, LocalModulesOnly, MemoryReader, StaticInputs, load,
+};
 use formwork_diagnostics::SourceMap;
 use formwork_provider_schema::{
     Attribute, Block, BlockNesting, NestedBlock, ProviderSchema, Schema,
@@ -64,6 +66,7 @@ fn check(files: &[(&str, &str)], want: &str) {
         reader: &reader,
         fetcher: &LocalModulesOnly,
         level: LanguageLevel::default(),
+        statics: StaticInputs::default(),
     };
     let (configuration, said) = load(std::path::Path::new("."), &loading, &mut sources);
     assert!(!said.has_errors(), "{said:?}");

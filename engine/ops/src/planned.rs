@@ -1,0 +1,91 @@
+//! The configuration that a plan holds: its own files, at the places where they lay, with what was
+//! known when it was made. Nothing of the folder, of what is installed there or of values given now
+//! has a say in it.
+
+use crate::files::PlannedFiles;
+use crate::load::early_functions;
+use formwork_addresses::ModulePath;
+use formwork_configuration::{
+    Configuration, LanguageLevel, Loading, MemoryReader, ModuleFetcher, ModuleRequest,
+    StaticInputs, StaticVariables,
+};
+use formwork_diagnostics::{Checked, Diagnostic, SourceMap};
+use formwork_environment::Environment;
+use formwork_eval::WorkingDirectory;
+use formwork_plan::{Plan, PlannedVariable};
+use formwork_values::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Reads the configuration of a plan.
+pub fn planned_configuration(
+    plan: &Plan,
+    environment: &Environment,
+    workspace: &str,
+    level: LanguageLevel,
+    sources: &mut SourceMap,
+) -> Checked<Configuration> {
+    let mut reader = MemoryReader::new();
+    for text in &plan.sources {
+        reader.insert(&text.name, text.bytes.clone());
+    }
+    let folders = PlannedFolders {
+        folders: plan
+            .folders
+            .iter()
+            .map(|f| (&f.module, f.folder.as_str()))
+            .collect(),
+    };
+    // An ephemeral value is no part of anything static.
+    let variables: BTreeMap<Arc<str>, Value> = plan
+        .variables
+        .iter()
+        .filter_map(|(name, v)| match v {
+            PlannedVariable::Value(value) => Some((Arc::from(name.as_str()), value.clone())),
+            PlannedVariable::Ephemeral => None,
+        })
+        .collect();
+    let files = PlannedFiles {
+        inner: Arc::new(WorkingDirectory {
+            base: environment.working.clone(),
+            home: environment.home.clone(),
+        }),
+        answers: plan.files.clone(),
+    };
+    let builtins = early_functions(environment, Arc::new(files));
+    let working_directory = environment.working.to_string_lossy();
+    let loading = Loading {
+        reader: &reader,
+        fetcher: &folders,
+        level,
+        statics: StaticInputs {
+            variables: StaticVariables::Values(&variables),
+            workspace,
+            working_directory: &working_directory,
+            functions: Some(&builtins),
+            partial: false,
+        },
+    };
+    formwork_configuration::load(Path::new("."), &loading, sources)
+}
+
+/// Modules where they lay when the plan was made.
+struct PlannedFolders<'a> {
+    folders: BTreeMap<&'a ModulePath, &'a str>,
+}
+
+impl ModuleFetcher for PlannedFolders<'_> {
+    fn directory(&self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>> {
+        let path = request.path();
+        match self.folders.get(&path) {
+            Some(folder) => Ok(PathBuf::from(folder)),
+            None => Err(Box::new(Diagnostic::error(
+                "Module not in the plan",
+                format!(
+                    "The plan does not hold {path}, which its configuration calls. Plan again."
+                ),
+            ))),
+        }
+    }
+}
