@@ -77,7 +77,9 @@ pub fn load(
                 if let Some(root) = configuration.root() {
                     statics.read_inputs(root, sources);
                 }
-                let copy = resolved(&configuration, &path, &module, &statics, &mut diagnostics);
+                let mut said = Diagnostics::new();
+                let copy = resolved(&configuration, &path, &module, &statics, &mut said);
+                add_new(&mut diagnostics, said);
                 module = Arc::new(copy);
                 configuration.modules.insert(path.clone(), module.clone());
             }
@@ -204,9 +206,7 @@ pub fn load(
     if read.values().all(|m| m.is_readable) {
         let mut found = Diagnostics::new();
         static_checks::check(&configuration, &mut found);
-        // What a static place has come upon is found again where it stands.
-        let before: Vec<Diagnostic> = diagnostics.iter().cloned().collect();
-        diagnostics.extend(found.into_iter().filter(|d| !before.contains(d)));
+        add_new(&mut diagnostics, found);
     }
     (configuration, diagnostics)
 }
@@ -221,6 +221,16 @@ fn escaping(call: &ModuleCall) -> Diagnostic {
         ),
     )
     .hint("Name the other module by an address of its own, or by a path within the package.")
+}
+
+/// Adds what has not been said yet: what a static place has come upon is found again where it stands,
+/// and what holds at one path of a module may hold at others.
+fn add_new(diagnostics: &mut Diagnostics, said: Diagnostics) {
+    for d in said {
+        if !diagnostics.iter().any(|before| *before == d) {
+            diagnostics.push(d);
+        }
+    }
 }
 
 /// At the source of a call, if it names no place of its own.

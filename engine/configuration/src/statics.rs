@@ -106,6 +106,9 @@ enum Memo {
     Done(Option<Value>),
 }
 
+/// A root variable's value, if it has one, and what is wrong with it.
+type RootValue = (Option<Value>, Diagnostics);
+
 /// A step on the way from the place to what is being evaluated.
 struct Link {
     key: Key,
@@ -117,7 +120,7 @@ struct Link {
 pub(crate) struct Statics<'a> {
     inputs: StaticInputs<'a>,
     /// Values of root variables with what there is to say about each; taken when first needed.
-    roots: Option<BTreeMap<Arc<str>, (Option<Value>, Diagnostics)>>,
+    roots: Option<BTreeMap<Arc<str>, RootValue>>,
     memos: RefCell<BTreeMap<Key, Memo>>,
     links: RefCell<Vec<Link>>,
     /// Whether something met on the way has failed before, or waits for a value.
