@@ -22,8 +22,10 @@ use std::time::Duration;
 /// What a command says about how its operation is to go.
 #[derive(Default)]
 pub struct Wanted<'a> {
-    /// Values for variables; none are read without.
+    /// Values for variables, for commands that evaluate.
     pub variables: Option<&'a Variables>,
+    /// Values for variables, for commands that only look for the state: where it is may depend on them.
+    pub inputs: Option<&'a Inputs>,
     /// Whether they matter only where they are needed before anything is planned, such as for the
     /// source of a module: no others are asked for, and what is wrong with them is not said.
     pub early: bool,
@@ -83,19 +85,14 @@ impl Operation {
     ) -> Result<(Self, Diagnostics), Refusal> {
         let refuse = |said, sources: &SourceMap| Box::new((said, sources.clone()));
         let nothing = Inputs::default();
-        let inputs = wanted.variables.map_or(&nothing, |v| &v.inputs);
-        let (mut values, said) = if wanted.variables.is_some() {
-            gather(session, inputs)
-        } else {
-            (Values::default(), Diagnostics::new())
-        };
-        if said.has_errors() && !(wanted.early && inputs.0.is_empty()) {
+        let inputs = wanted.variables.map(|v| &v.inputs).or(wanted.inputs);
+        let inputs = inputs.unwrap_or(&nothing);
+        let (mut values, said) = gather(session, inputs);
+        let early = wanted.early || wanted.variables.is_none();
+        if said.has_errors() && !(early && inputs.0.is_empty()) {
             return Err(refuse(said, &values.sources));
         }
-        let given = |values: &Values| {
-            let given = wanted.variables.is_some().then_some(values);
-            Preview::of_directory(session, given)
-        };
+        let given = |values: &Values| Preview::of_directory(session, Some(values));
         let mut preview = match wanted.plan {
             Some(plan) => Preview::of_plan(session, plan),
             None => given(&values),

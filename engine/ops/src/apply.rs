@@ -1,8 +1,8 @@
 //! Applying a plan.
 
 use crate::files::PlannedFiles;
-use crate::load::{Evaluation, disk};
-use crate::planned::planned_configuration;
+use crate::load::{Evaluation, disk, early_surroundings};
+use crate::planned::{PlanPlace, planned_configuration};
 use crate::session::Session;
 use crate::state::{Held, begin_journal, end_journal, hash_text, hold, write};
 use formwork_addresses::{DeposedKey, ProviderAddr};
@@ -254,14 +254,13 @@ fn configuration(
     plan: &Plan,
     sources: &mut SourceMap,
 ) -> Result<Configuration, Diagnostics> {
-    let settings = &session.settings;
-    let (configuration, said) = planned_configuration(
-        plan,
-        &session.environment,
-        &settings.workspace,
-        settings.level.clone(),
-        sources,
-    );
+    let place = PlanPlace {
+        surroundings: early_surroundings(session, disk(session)),
+        called_in: session.called_in(),
+        workspace: &session.settings.workspace,
+        level: session.settings.level.clone(),
+    };
+    let (configuration, said) = planned_configuration(plan, place, sources);
     if said.has_errors() {
         Err(said)
     } else {

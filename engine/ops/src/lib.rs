@@ -30,7 +30,7 @@ pub use apply::{ApplyOutcome, apply};
 pub use console::{Console, ConsoleView, console};
 pub use load::{Loaded, load};
 pub use plan::{PlanOptions, PlanOutcome, plan};
-pub use planned::planned_configuration;
+pub use planned::{PlanPlace, planned_configuration};
 pub use session::{Session, Settings};
 pub use settle::{Word, settle_by_word};
 pub use state::{Held, StateView, read_state};

@@ -8,7 +8,6 @@ use formwork_configuration::{
     Configuration, Loading, StaticInputs, StaticVariables, missing_variable, root_variables,
 };
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, SourceRange};
-use formwork_environment::Environment;
 use formwork_eval::{Builtins, Files, Surroundings};
 use formwork_evaluation::{Calls, Evaluator, Objects, Setting};
 use formwork_graph::StaticGraph;
@@ -45,8 +44,8 @@ pub(crate) fn load_with(session: &Session, partial: bool) -> (Loaded, Diagnostic
     let recording = Arc::new(RecordingReader::new(session.reader.clone()));
     let mut sources = session.sources.clone();
     let files = Arc::new(RecordingFiles::new(disk(session)));
-    let builtins = early_functions(&session.environment, files.clone());
-    let working_directory = session.environment.working.to_string_lossy();
+    let builtins = Builtins::new(early_surroundings(session, files.clone()));
+    let working_directory = session.called_in().to_string_lossy();
     let loading = Loading {
         reader: &*recording,
         fetcher: &*session.fetcher,
@@ -76,15 +75,15 @@ pub(crate) fn load_with(session: &Session, partial: bool) -> (Loaded, Diagnostic
     (loaded, diagnostics)
 }
 
-/// The functions of the language as they answer before anything is planned.
-pub(crate) fn early_functions(environment: &Environment, files: Arc<dyn Files>) -> Builtins {
-    Builtins::new(Surroundings {
+/// What functions reach that are called before anything is planned.
+pub(crate) fn early_surroundings(session: &Session, files: Arc<dyn Files>) -> Surroundings {
+    Surroundings {
         files,
-        clock: environment.clock.clone(),
-        randomness: environment.randomness.clone(),
+        clock: session.environment.clock.clone(),
+        randomness: session.environment.randomness.clone(),
         plan_time: None,
         settle_impure: false,
-    })
+    }
 }
 
 impl Loaded {
@@ -263,14 +262,7 @@ impl Evaluation<'_> {
             settle_impure: self.applying,
         });
         let setting = Setting {
-            working_directory: self
-                .session
-                .settings
-                .called_in
-                .as_ref()
-                .unwrap_or(&environment.working)
-                .to_string_lossy()
-                .into_owned(),
+            working_directory: self.session.called_in().to_string_lossy().into_owned(),
             root_directory: ".".to_owned(),
             workspace: self.session.settings.workspace.clone(),
             applying: self.applying,

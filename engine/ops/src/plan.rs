@@ -1,5 +1,6 @@
 //! Planning, from files to a verified plan.
 
+use crate::files::RecordingFiles;
 use crate::load::{Evaluation, Loaded, load};
 use crate::session::Session;
 use crate::settle::settle;

@@ -3,27 +3,35 @@
 //! has a say in it.
 
 use crate::files::PlannedFiles;
-use crate::load::early_functions;
 use formwork_addresses::ModulePath;
 use formwork_configuration::{
     Configuration, LanguageLevel, Loading, MemoryReader, ModuleFetcher, ModuleRequest,
     StaticInputs, StaticVariables,
 };
 use formwork_diagnostics::{Checked, Diagnostic, SourceMap};
-use formwork_environment::Environment;
-use formwork_eval::WorkingDirectory;
+use formwork_eval::{Builtins, Surroundings};
 use formwork_plan::{Plan, PlannedVariable};
 use formwork_values::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Where a plan's configuration is read.
+pub struct PlanPlace<'a> {
+    /// What functions reach that the plan has not kept.
+    pub surroundings: Surroundings,
+    /// `path.cwd`.
+    pub called_in: &'a Path,
+    /// `terraform.workspace`.
+    pub workspace: &'a str,
+    /// The language level claimed.
+    pub level: LanguageLevel,
+}
+
 /// Reads the configuration of a plan.
 pub fn planned_configuration(
     plan: &Plan,
-    environment: &Environment,
-    workspace: &str,
-    level: LanguageLevel,
+    place: PlanPlace<'_>,
     sources: &mut SourceMap,
 ) -> Checked<Configuration> {
     let mut reader = MemoryReader::new();
@@ -46,22 +54,21 @@ pub fn planned_configuration(
             PlannedVariable::Ephemeral => None,
         })
         .collect();
-    let files = PlannedFiles {
-        inner: Arc::new(WorkingDirectory {
-            base: environment.working.clone(),
-            home: environment.home.clone(),
+    let builtins = Builtins::new(Surroundings {
+        files: Arc::new(PlannedFiles {
+            inner: place.surroundings.files.clone(),
+            answers: plan.files.clone(),
         }),
-        answers: plan.files.clone(),
-    };
-    let builtins = early_functions(environment, Arc::new(files));
-    let working_directory = environment.working.to_string_lossy();
+        ..place.surroundings
+    });
+    let working_directory = place.called_in.to_string_lossy();
     let loading = Loading {
         reader: &reader,
         fetcher: &folders,
-        level,
+        level: place.level,
         statics: StaticInputs {
             variables: StaticVariables::Values(&variables),
-            workspace,
+            workspace: place.workspace,
             working_directory: &working_directory,
             functions: Some(&builtins),
             partial: false,

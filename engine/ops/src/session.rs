@@ -8,7 +8,7 @@ use formwork_graph::Cancellation;
 use formwork_plan::{EventSink, Plan};
 use formwork_provider::ProviderFactory;
 use formwork_state::{Sleeper, StateStores};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -86,4 +86,12 @@ pub struct Session {
     pub cancel: Cancellation,
     /// How the run is to go.
     pub settings: Settings,
+}
+
+impl Session {
+    /// Where the command was called, which `-chdir` does not change.
+    pub(crate) fn called_in(&self) -> &Path {
+        let called_in = self.settings.called_in.as_deref();
+        called_in.unwrap_or(&self.environment.working)
+    }
 }

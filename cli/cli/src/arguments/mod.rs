@@ -261,6 +261,8 @@ pub struct Apply {
 /// `show`.
 #[derive(Args, Debug)]
 pub struct Show {
+    #[command(flatten)]
+    pub inputs: Inputs,
     /// Answer in JSON.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
@@ -273,6 +275,8 @@ pub struct Show {
 /// `output`.
 #[derive(Args, Debug)]
 pub struct Output {
+    #[command(flatten)]
+    pub inputs: Inputs,
     /// Answer in JSON.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
@@ -328,6 +332,8 @@ pub enum Workspace {
 /// `state list`.
 #[derive(Args, Debug)]
 pub struct StateList {
+    #[command(flatten)]
+    pub inputs: Inputs,
     /// The file of the state.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
@@ -342,6 +348,8 @@ pub struct StateList {
 /// `state show`.
 #[derive(Args, Debug)]
 pub struct StateShow {
+    #[command(flatten)]
+    pub inputs: Inputs,
     /// The file of the state.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
@@ -352,7 +360,10 @@ pub struct StateShow {
 
 /// `state pull`.
 #[derive(Args, Debug)]
-pub struct StatePull {}
+pub struct StatePull {
+    #[command(flatten)]
+    pub inputs: Inputs,
+}
 
 /// `state settle`.
 #[derive(Args, Debug)]

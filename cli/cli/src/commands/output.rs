@@ -30,6 +30,7 @@ pub fn run(session: &Session, arguments: &arguments::Output) -> u8 {
             session.notice();
         }
         let wanted = Wanted {
+            inputs: Some(&arguments.inputs),
             state: arguments.state.clone(),
             for_program,
             ..Wanted::default()

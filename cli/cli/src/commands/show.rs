@@ -17,16 +17,18 @@ use std::path::Path;
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Show) -> u8 {
     block_on(session, async |interrupts| match &arguments.file {
-        None => current(session, arguments.json, interrupts).await,
+        None => current(session, arguments, interrupts).await,
         Some(path) => file(session, path, arguments.json, interrupts).await,
     })
 }
 
-async fn current(session: &Session, json: bool, interrupts: &Interrupts) -> u8 {
+async fn current(session: &Session, arguments: &arguments::Show, interrupts: &Interrupts) -> u8 {
+    let json = arguments.json;
     if !json {
         session.notice();
     }
     let wanted = Wanted {
+        inputs: Some(&arguments.inputs),
         for_program: json,
         ..Wanted::default()
     };

@@ -1,6 +1,6 @@
 //! `state list`, `state show`, `state pull`, `state settle` (edits are in `state_edit`); and looking at a state for other commands.
 
-use crate::arguments::{State as StateCommand, StateList, StateSettle, StateShow};
+use crate::arguments::{State as StateCommand, StateList, StatePull, StateSettle, StateShow};
 use crate::commands::state_edit;
 use crate::operation::{Operation, Wanted, refused};
 use crate::runtime::{Interrupts, block_on};
@@ -21,9 +21,9 @@ pub fn run(session: &Session, command: &StateCommand) -> u8 {
         StateCommand::Show(arguments) => block_on(session, async |interrupts| {
             show(session, arguments, interrupts).await
         }),
-        StateCommand::Pull(_) => {
-            block_on(session, async |interrupts| pull(session, interrupts).await)
-        }
+        StateCommand::Pull(arguments) => block_on(session, async |interrupts| {
+            pull(session, arguments, interrupts).await
+        }),
         StateCommand::Settle(arguments) => block_on(session, async |interrupts| {
             settle(session, arguments, interrupts).await
         }),
@@ -102,6 +102,7 @@ async fn list(session: &Session, arguments: &StateList, interrupts: &Interrupts)
         }
     }
     let wanted = Wanted {
+        inputs: Some(&arguments.inputs),
         state: arguments.state.clone(),
         for_program: true,
         ..Wanted::default()
@@ -169,6 +170,7 @@ async fn show(session: &Session, arguments: &StateShow, interrupts: &Interrupts)
     };
     session.notice();
     let wanted = Wanted {
+        inputs: Some(&arguments.inputs),
         state: arguments.state.clone(),
         ..Wanted::default()
     };
@@ -185,8 +187,9 @@ async fn show(session: &Session, arguments: &StateShow, interrupts: &Interrupts)
     shown.await.unwrap_or_else(|code| code)
 }
 
-async fn pull(session: &Session, interrupts: &Interrupts) -> u8 {
+async fn pull(session: &Session, arguments: &StatePull, interrupts: &Interrupts) -> u8 {
     let wanted = Wanted {
+        inputs: Some(&arguments.inputs),
         for_program: true,
         ..Wanted::default()
     };

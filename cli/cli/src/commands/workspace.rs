@@ -4,7 +4,10 @@
 //! which wins. The states of workspaces other than `default` lie where Terraform has them: in a folder
 //! each of `terraform.tfstate.d`, or of the backend's `workspace_dir`.
 
-use crate::arguments::{Workspace as Command, WorkspaceDelete, WorkspaceNew, WorkspaceSelect};
+use crate::arguments::{
+    Inputs, Workspace as Command, WorkspaceDelete, WorkspaceNew, WorkspaceSelect,
+};
+use crate::inputs::gather;
 use crate::operation::{Operation, Wanted, refused};
 use crate::preview::Preview;
 use crate::runtime::block_on;
@@ -32,7 +35,9 @@ pub fn run(session: &Session, command: &Command) -> u8 {
 
 /// The folder of the workspaces' states.
 fn folder(session: &Session) -> Result<PathBuf, u8> {
-    let preview = Preview::of_directory(session);
+    // where the folder is may depend on variables; what is wrong with them is for others to say
+    let (values, _) = gather(session, &Inputs::default());
+    let preview = Preview::of_directory(session, Some(&values));
     preview
         .workspace_folder(session)
         .map(|folder| session.environment.working.join(folder))
