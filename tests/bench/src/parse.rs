@@ -2,7 +2,9 @@
 
 use crate::generate::{Tree, many_files};
 use crate::table::{Table, seconds};
-use formwork_configuration::{LanguageLevel, Loading, LocalModulesOnly, MemoryReader, load};
+use formwork_configuration::{
+    LanguageLevel, Loading, LocalModulesOnly, MemoryReader, StaticInputs, load,
+};
 use formwork_diagnostics::{FileId, SourceMap};
 use nix::sys::resource::{UsageWho, getrusage};
 use std::hint::black_box;
@@ -67,6 +69,7 @@ pub(crate) fn run(seed: u64, files: usize, bytes: usize, runs: usize) {
             reader: &reader,
             fetcher: &LocalModulesOnly,
             level: LanguageLevel::default(),
+            statics: StaticInputs::default(),
         };
         let _ = black_box(load(Path::new("."), &with, &mut SourceMap::new()));
     });

@@ -36,7 +36,7 @@ pub fn expression(text: &[u8]) {
     }
 }
 
-fn functions() -> Builtins {
+pub(crate) fn functions() -> Builtins {
     let fixed = || Arc::new(Fixed::new(1_700_000_000, 7));
     Builtins::new(Surroundings {
         files: Arc::new(NoFiles),

@@ -15,10 +15,11 @@ mod expression;
 mod layout;
 
 use formwork_configuration::{
-    Given, InputLayer, InputOrigin, LanguageLevel, Loading, LocalModulesOnly, MemoryReader, load,
-    parse_tfvars, root_variables,
+    Given, InputLayer, InputOrigin, LanguageLevel, Loading, LocalModulesOnly, MemoryReader,
+    StaticInputs, load, parse_tfvars, root_variables,
 };
 use formwork_diagnostics::{FileId, SourceMap};
+use formwork_eval::Functions;
 use formwork_syntax::{
     AttributeSchema, BlockSchema, BodySchema, JsonStrings, OffsetMap, ScanMode, parse,
     parse_expression, parse_json, parse_template, parse_traversal,
@@ -114,7 +115,7 @@ pub fn tfvars(text: &[u8]) {
     "#;
     let reader = MemoryReader::from_iter([("main.tf", VARIABLES)]);
     let mut sources = SourceMap::new();
-    let (configuration, said) = load(Path::new("."), &loading(&reader), &mut sources);
+    let (configuration, said) = load(Path::new("."), &loading(&reader, None), &mut sources);
     assert!(!said.has_errors(), "{said:?}");
     let root = configuration.root().expect("loaded without errors");
     for name in ["x.tfvars", "x.tfvars.json"] {
@@ -147,7 +148,9 @@ pub fn configuration(text: &[u8]) {
         reader.insert(name, bytes);
     }
     let mut sources = SourceMap::new();
-    let (_, said) = load(Path::new("."), &loading(&reader), &mut sources);
+    let functions = expression::functions();
+    let with = loading(&reader, Some(&functions));
+    let (_, said) = load(Path::new("."), &with, &mut sources);
     for d in &said {
         for range in [d.subject, d.context].into_iter().flatten() {
             let file = sources.get(range.file).expect("a file that was read");
@@ -156,18 +159,22 @@ pub fn configuration(text: &[u8]) {
         }
     }
     let mut again = SourceMap::new();
-    let (_, repeated) = load(Path::new("."), &loading(&reader), &mut again);
+    let (_, repeated) = load(Path::new("."), &with, &mut again);
     let lines = |all: &formwork_diagnostics::Diagnostics| -> Vec<String> {
         all.iter().map(|d| format!("{d:?}")).collect()
     };
     assert_eq!(lines(&said), lines(&repeated), "not twice the same");
 }
 
-fn loading(reader: &MemoryReader) -> Loading<'_> {
+fn loading<'a>(reader: &'a MemoryReader, functions: Option<&'a dyn Functions>) -> Loading<'a> {
     Loading {
         reader,
         fetcher: &LocalModulesOnly,
         level: LanguageLevel::default(),
+        statics: StaticInputs {
+            functions,
+            ..StaticInputs::default()
+        },
     }
 }
 
