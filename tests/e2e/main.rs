@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 mod bad_input;
+mod beyond;
 mod command_line;
 mod console;
 mod event_stream;
