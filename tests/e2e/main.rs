@@ -1,15 +1,20 @@
 //! The binary from outside, in hermetic surroundings, against mock clouds.
 
 // A test may end by panicking, its helpers too.
-#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr
+)]
 
 mod bad_input;
-mod beyond;
 mod command_line;
 mod console;
 mod event_stream;
 mod failing_apply;
 mod mock_clouds;
+mod modules;
 mod restricted_files;
 mod saved_plans;
 mod skeleton;

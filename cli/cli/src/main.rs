@@ -10,11 +10,13 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod cli_config;
 mod commands;
 mod inputs;
 mod line_editor;
 mod log;
 mod mock;
+mod modules;
 mod operation;
 mod plan_file;
 mod preview;

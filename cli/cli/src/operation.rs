@@ -3,13 +3,14 @@
 use crate::arguments::{Inputs, Locking, Planning, Reading, Variables};
 use crate::inputs::{Values, gather};
 use crate::mock::{self, MockCloud};
+use crate::modules;
 use crate::preview::Preview;
 use crate::progress::Teller;
 use crate::providers::NativeProviders;
 use crate::runtime::{Interrupts, RuntimeSleeper};
 use crate::session::{Session, exit};
 use formwork_addresses::ProviderAddr;
-use formwork_configuration::LocalModulesOnly;
+use formwork_configuration::ModuleFetcher;
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_ops::Settings;
 use formwork_plan::Plan;
@@ -45,7 +46,12 @@ pub struct Wanted<'a> {
     pub for_program: bool,
     /// Whether the operation needs no cloud at all.
     pub no_cloud: bool,
+    /// Where modules come from; from where they are installed without.
+    pub fetcher: Option<Fetcher>,
 }
+
+/// Where modules come from.
+pub type Fetcher = Arc<dyn ModuleFetcher + Send + Sync>;
 
 impl<'a> Wanted<'a> {
     /// As plan and apply have it.
@@ -92,7 +98,9 @@ impl Operation {
         if said.has_errors() && !(early && inputs.0.is_empty()) {
             return Err(refuse(said, &values.sources));
         }
-        let given = |values: &Values| Preview::of_directory(session, Some(values));
+        let fetcher = wanted.fetcher.clone();
+        let fetcher = fetcher.unwrap_or_else(|| Arc::new(modules::installed(session)));
+        let given = |values: &Values| Preview::of_directory(session, Some(values), &*fetcher);
         let mut preview = match wanted.plan {
             Some(plan) => Preview::of_plan(session, plan),
             None => given(&values),
@@ -151,7 +159,7 @@ impl Operation {
         let ops = formwork_ops::Session {
             environment: session.environment.clone(),
             reader: session.reader(),
-            fetcher: Arc::new(LocalModulesOnly),
+            fetcher,
             factory: Arc::new(providers),
             store: Arc::new(store),
             sleeper: Arc::new(RuntimeSleeper),

@@ -5,7 +5,7 @@ use crate::inputs::Values;
 use crate::mock::STATE;
 use crate::session::Session;
 use formwork_configuration::{
-    Configuration, Loading, LocalModulesOnly, StaticInputs, StaticVariables, load,
+    Configuration, Loading, ModuleFetcher, StaticInputs, StaticVariables, load,
 };
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_eval::{Builtins, Surroundings, WorkingDirectory};
@@ -25,13 +25,17 @@ pub struct Preview {
 
 impl Preview {
     /// Of the working directory, with the values that are given for its variables; `None` where it is
-    /// only looked at, so that values may be missing.
-    pub fn of_directory(session: &Session, values: Option<&Values>) -> Self {
+    /// only looked at, so that values may be missing. Modules are asked of `fetcher`.
+    pub fn of_directory(
+        session: &Session,
+        values: Option<&Values>,
+        fetcher: &dyn ModuleFetcher,
+    ) -> Self {
         let builtins = Builtins::new(surroundings(session));
         let mut sources = values.map(|v| v.sources.clone()).unwrap_or_default();
         let with = Loading {
             reader: &*session.reader(),
-            fetcher: &LocalModulesOnly,
+            fetcher,
             level: session.level(false),
             statics: StaticInputs {
                 variables: StaticVariables::Layers(values.map_or(&[], |v| &v.layers)),
@@ -130,7 +134,8 @@ impl Preview {
         let root = self.configuration.root();
         let backend = root.and_then(|m| m.backend.as_ref());
         let Some(backend) = backend else {
-            if self.diagnostics.has_errors() && !given {
+            // what is wrong in other modules, or with getting them, has no say in where the state is
+            if root.is_none_or(|r| !r.is_readable) && self.diagnostics.has_errors() && !given {
                 return Err(self.diagnostics.clone());
             }
             return Ok(());

@@ -150,7 +150,6 @@ pub(crate) fn provider_reference(
     e: &Expression,
     diagnostics: &mut Diagnostics,
 ) -> Option<ProviderReference> {
-    let e = e.static_form();
     let (path, key) = match e.kind() {
         formwork_syntax::ExpressionKind::Index {
             collection, key, ..

@@ -218,24 +218,6 @@ pub trait ModuleFetcher {
     }
 }
 
-/// Knows where modules lie, as a saved plan does.
-#[derive(Clone, Debug, Default)]
-pub struct KnownModules(pub BTreeMap<ModulePath, PathBuf>);
-
-impl ModuleFetcher for KnownModules {
-    fn directory(&self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>> {
-        self.0.get(&request.path()).cloned().ok_or_else(|| {
-            Box::new(Diagnostic::error(
-                "Module not installed",
-                format!(
-                    "It is not known where the files of the module \"{}\" are.",
-                    request.call.name
-                ),
-            ))
-        })
-    }
-}
-
 /// Knows no module but local paths.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LocalModulesOnly;

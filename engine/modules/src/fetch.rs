@@ -38,6 +38,12 @@ pub(crate) async fn fetch(
         }
         let resolved = match &package {
             Package::Git(address) => {
+                if address.exposed().starts_with("file://") && !settings.own_files {
+                    return Err(Problem::failed(format!(
+                        "{package} is a repository of this machine, and this run may not read files outside the \
+                         folder that it is restricted to."
+                    )));
+                }
                 git::fetch(address, &folder, &beside, &settings.environment).await?
             }
             Package::Gcs(address) => {

@@ -49,6 +49,7 @@ pub(crate) async fn fetch(
     beside: &Path,
     environment: &Environment,
 ) -> Outcome<String> {
+    tracing::debug!(repository = %address, "fetching");
     let reference = address.parameter("ref");
     let url = address.without(&["ref", "depth", "sshkey"]);
     let mut git = Git {

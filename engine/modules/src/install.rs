@@ -11,16 +11,16 @@
 //!
 //! Runs that install in one folder wait for each other. Those that only read need not.
 
-use crate::address::{Package, Source, clean_subdirectory};
+use crate::address::{Package, Source};
 use crate::content;
 use crate::fetch::{fetch, off_the_loop};
 use crate::http::{Http, Manners};
 use crate::installed::{State as FileState, diagnostic};
 use crate::manifest::{Entry, Home, Installation, Manifest, Record};
 use crate::problem::{Outcome, Problem};
-use crate::registry::{self, RegistryModule};
+use crate::registry::RegistryModule;
 use crate::settings::{Settings, Told};
-use crate::wanted::{Wanted, acceptable, key, normal, titled, wanted};
+use crate::wanted::{Wanted, acceptable, key, local, normal, wanted};
 use formwork_configuration::{
     Configuration, ModuleFetcher, ModuleRequest, ModuleSource, VersionConstraints,
 };
@@ -37,7 +37,7 @@ use std::time::Duration;
 /// Installs what loading asks for. Dropped without [`Installer::finish`], it leaves installed what it
 /// has installed.
 pub struct Installer {
-    settings: Settings,
+    pub(crate) settings: Settings,
     home: Home,
     upgrade: bool,
     progress: Mutex<Progress>,
@@ -45,41 +45,67 @@ pub struct Installer {
 
 /// What has been done so far.
 #[derive(Default)]
-struct Progress {
+pub(crate) struct Progress {
     /// Held while this run installs.
-    lock: Option<fs::File>,
+    pub lock: Option<fs::File>,
     /// This run's own folder, taken away at the end.
-    work: Option<PathBuf>,
-    manifest: Manifest,
-    record: Record,
+    pub work: Option<PathBuf>,
+    pub manifest: Manifest,
+    pub record: Record,
     /// What became of each module that was asked for.
-    ready: BTreeMap<String, Outcome<Entry>>,
+    pub ready: BTreeMap<String, Answered>,
     /// Where a package that was fetched by this run lies, what it came to, and its content.
-    packages: BTreeMap<Package, Outcome<(PathBuf, String, String)>>,
-    registries: BTreeMap<String, Outcome<Url>>,
-    versions: BTreeMap<RegistryModule, Outcome<Vec<Version>>>,
-    locations: BTreeMap<(RegistryModule, Version), Outcome<Source>>,
-    fetched: usize,
+    pub packages: BTreeMap<Package, Outcome<(PathBuf, String, String)>>,
+    pub registries: BTreeMap<String, Outcome<Url>>,
+    pub versions: BTreeMap<RegistryModule, Outcome<Vec<Version>>>,
+    pub locations: BTreeMap<(RegistryModule, Version), Outcome<Source>>,
+    pub fetched: usize,
+}
+
+/// What became of a module, asked for in this way. A configuration may be loaded several times in one
+/// run; nothing is fetched, and nothing fails, twice.
+pub(crate) struct Answered {
+    pub asked: Asked,
+    pub outcome: Outcome<Entry>,
+}
+
+/// A source and what is asked of its version, as they were written.
+pub(crate) type Asked = (String, String);
+
+fn asked(request: &ModuleRequest<'_>) -> Asked {
+    (
+        request.source.to_string(),
+        request.version.map(ToString::to_string).unwrap_or_default(),
+    )
 }
 
 /// A module that must be fetched.
-struct Missing<'a> {
-    key: String,
+pub(crate) struct Missing<'a> {
+    pub key: String,
     /// Its source in normal form.
-    source: String,
-    wanted: Wanted,
-    constraints: Option<&'a VersionConstraints>,
+    pub source: String,
+    pub wanted: Wanted,
+    pub constraints: Option<&'a VersionConstraints>,
 }
 
 /// A module of which it is known what its package is.
-struct Located {
-    key: String,
-    source: String,
+pub(crate) struct Located {
+    pub key: String,
+    pub source: String,
     /// The package as it is told: a registry's module with its version, or the package's own address.
-    title: String,
-    version: String,
-    package: Package,
-    subdirectory: Option<String>,
+    pub title: String,
+    pub version: String,
+    pub package: Package,
+    pub subdirectory: Option<String>,
+}
+
+impl Progress {
+    /// Notes what became of a module that was asked for.
+    pub fn answer(&mut self, key: &str, outcome: Outcome<Entry>) {
+        if let Some(answered) = self.ready.get_mut(key) {
+            answered.outcome = outcome;
+        }
+    }
 }
 
 impl Installer {
@@ -95,7 +121,7 @@ impl Installer {
         }
     }
 
-    fn progress(&self) -> std::sync::MutexGuard<'_, Progress> {
+    pub(crate) fn progress(&self) -> std::sync::MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -105,7 +131,7 @@ impl Installer {
     /// # Errors
     /// That it could not be written.
     pub fn finish(
-        self,
+        &self,
         configuration: &Configuration,
         complete: bool,
     ) -> Result<Manifest, Box<Diagnostic>> {
@@ -121,8 +147,11 @@ impl Installer {
             if modules <= 1 && progress.ready.is_empty() && !self.home.manifest().exists() {
                 return Ok(Manifest::default());
             }
-            for entry in progress.ready.values().flatten() {
-                entries.insert(entry.key.clone(), entry.clone());
+            let called: BTreeSet<String> = configuration.modules().map(|(p, _)| key(p)).collect();
+            for entry in progress.ready.values().flat_map(|a| &a.outcome) {
+                if !complete || called.contains(&entry.key) {
+                    entries.insert(entry.key.clone(), entry.clone());
+                }
             }
         }
         entries.insert(
@@ -182,6 +211,7 @@ impl Installer {
         if let Some(work) = progress.work.take() {
             let _ = fs::remove_dir_all(work);
         }
+        progress.packages.clear();
         progress.lock = None;
         Ok(manifest)
     }
@@ -262,23 +292,32 @@ impl Installer {
         let mut missing = Vec::new();
         for request in requests {
             let key = key(&request.path());
-            match wanted(request.source) {
-                Err(problem) => {
-                    self.progress().ready.insert(key, Err(problem));
-                }
-                Ok((source, wanted)) => {
-                    if let Some(entry) = self.there(&key, &source, request.version) {
-                        self.progress().ready.insert(key, Ok(entry));
-                    } else {
-                        missing.push(Missing {
-                            key,
-                            source,
-                            wanted,
-                            constraints: request.version,
-                        });
-                    }
-                }
+            let asked = asked(request);
+            if let Some(answered) = self.progress().ready.get(&key)
+                && answered.asked == asked
+            {
+                continue;
             }
+            let there = wanted(request.source).map(|(source, wanted)| {
+                let there = self.there(&key, &source, request.version);
+                (source, wanted, there)
+            });
+            let outcome = match there {
+                Err(problem) => Err(problem),
+                Ok((_, _, Some(entry))) => Ok(entry),
+                Ok((source, wanted, None)) => {
+                    missing.push(Missing {
+                        key: key.clone(),
+                        source,
+                        wanted,
+                        constraints: request.version,
+                    });
+                    Err(stopped())
+                }
+            };
+            self.progress()
+                .ready
+                .insert(key, Answered { asked, outcome });
         }
         if missing.is_empty() {
             return Ok(());
@@ -324,192 +363,6 @@ impl Installer {
                 None
             }
         }
-    }
-
-    /// Finds out, of modules from registries, which version is wanted and where it is.
-    async fn locate(&self, missing: Vec<Missing<'_>>, http: &Http) -> Vec<Located> {
-        let settings = &self.settings;
-        let modules: BTreeSet<RegistryModule> = missing
-            .iter()
-            .filter_map(|m| match &m.wanted {
-                Wanted::Registry { module, .. } => Some(module.clone()),
-                Wanted::Package(_) => None,
-            })
-            .collect();
-        let hosts: BTreeSet<String> = modules.iter().map(|m| m.host.clone()).collect();
-        let unknown: Vec<String> = {
-            let progress = self.progress();
-            hosts
-                .into_iter()
-                .filter(|h| !progress.registries.contains_key(h))
-                .collect()
-        };
-        let answers = self
-            .together(unknown, async |host: &String| {
-                registry::discover(host, http, settings).await
-            })
-            .await;
-        self.progress().registries.extend(answers);
-
-        let unknown: Vec<(RegistryModule, Url)> = {
-            let progress = self.progress();
-            modules
-                .into_iter()
-                .filter(|m| !progress.versions.contains_key(m))
-                .filter_map(|m| {
-                    let base = progress.registries.get(&m.host)?.clone().ok()?;
-                    Some((m, base))
-                })
-                .collect()
-        };
-        let answers = self
-            .together(unknown, async |(module, base): &(RegistryModule, Url)| {
-                registry::versions(base, module, http, settings).await
-            })
-            .await;
-        self.progress().versions.extend(
-            answers
-                .into_iter()
-                .map(|((module, _), answer)| (module, answer)),
-        );
-
-        // the version of each module, and then where those are
-        let mut chosen = Vec::new();
-        for m in missing {
-            let choice = match &m.wanted {
-                Wanted::Package(_) => Ok(None),
-                Wanted::Registry { module, .. } => self.choose(module, m.constraints).map(Some),
-            };
-            match choice {
-                Ok(choice) => chosen.push((m, choice)),
-                Err(problem) => {
-                    self.progress().ready.insert(m.key, Err(problem));
-                }
-            }
-        }
-        let unknown: Vec<(RegistryModule, Version, Url)> = {
-            let progress = self.progress();
-            let mut all: BTreeMap<(RegistryModule, Version), Url> = BTreeMap::new();
-            for (m, choice) in &chosen {
-                if let (Wanted::Registry { module, .. }, Some((version, base))) =
-                    (&m.wanted, choice)
-                {
-                    let place = (module.clone(), version.clone());
-                    if !progress.locations.contains_key(&place) {
-                        all.insert(place, base.clone());
-                    }
-                }
-            }
-            all.into_iter().map(|((m, v), b)| (m, v, b)).collect()
-        };
-        let answers = self
-            .together(
-                unknown,
-                async |(module, version, base): &(RegistryModule, Version, Url)| {
-                    let text = registry::location(base, module, version, http, settings).await?;
-                    Source::parse(&text).map_err(|why| {
-                    Problem::failed(format!(
-                        "The registry at {} says that version {version} is at \"{}\", but {why}.",
-                        module.host,
-                        crate::address::Address::new(text)
-                    ))
-                })
-                },
-            )
-            .await;
-        self.progress().locations.extend(
-            answers
-                .into_iter()
-                .map(|((m, v, _), answer)| ((m, v), answer)),
-        );
-
-        let mut located = Vec::new();
-        for (m, choice) in chosen {
-            let found = match (m.wanted, choice) {
-                (Wanted::Package(source), _) => Ok(Located {
-                    title: source.package.to_string(),
-                    key: m.key.clone(),
-                    source: m.source,
-                    version: String::new(),
-                    package: source.package,
-                    subdirectory: source.subdirectory,
-                }),
-                (
-                    Wanted::Registry {
-                        module,
-                        subdirectory,
-                    },
-                    Some((version, _)),
-                ) => {
-                    let place = (module.clone(), version.clone());
-                    let location = self.progress().locations.get(&place).cloned();
-                    match location {
-                        Some(Ok(at)) => joined(at.subdirectory.as_deref(), subdirectory.as_deref())
-                            .map(|subdirectory| Located {
-                                title: titled(&module.to_string(), &version.to_string()),
-                                key: m.key.clone(),
-                                source: m.source,
-                                version: version.to_string(),
-                                package: at.package,
-                                subdirectory,
-                            }),
-                        Some(Err(problem)) => Err(problem),
-                        None => Err(stopped()),
-                    }
-                }
-                (Wanted::Registry { .. }, None) => Err(stopped()),
-            };
-            match found {
-                Ok(found) => located.push(found),
-                Err(problem) => {
-                    self.progress().ready.insert(m.key, Err(problem));
-                }
-            }
-        }
-        located
-    }
-
-    /// The newest version that will do.
-    fn choose(
-        &self,
-        module: &RegistryModule,
-        constraints: Option<&VersionConstraints>,
-    ) -> Outcome<(Version, Url)> {
-        let progress = self.progress();
-        let base = progress.registries.get(&module.host).cloned();
-        let base = base.unwrap_or_else(|| Err(stopped()))?;
-        let versions = match progress.versions.get(module) {
-            Some(Ok(versions)) => versions,
-            Some(Err(problem)) => return Err(problem.clone()),
-            None => return Err(stopped()),
-        };
-        let released = versions.iter().filter(|v| v.pre.is_empty()).max();
-        let chosen = match constraints {
-            Some(constraints) => constraints.highest(versions),
-            None => released,
-        };
-        if let Some(version) = chosen {
-            return Ok((version.clone(), base));
-        }
-        let newest = released.or_else(|| versions.iter().max());
-        let newest = newest.map(ToString::to_string).unwrap_or_default();
-        Err(match constraints {
-            Some(constraints) => Problem::new(
-                "Unresolvable module version constraint",
-                format!(
-                    "There is no version of {module} that \"{constraints}\" allows. The newest version there is \
-                     {newest}."
-                ),
-            ),
-            None => Problem::new(
-                "Unresolvable module version constraint",
-                format!(
-                    "There are only pre-releases of {module} so far, the newest being {newest}, and a pre-release \
-                     is chosen only where it is named."
-                ),
-            )
-            .hint(format!("To use it, write version = \"{newest}\".")),
-        })
     }
 
     /// Fetches every package that is not there yet.
@@ -564,11 +417,9 @@ impl Installer {
                         placing.push((l, fetched));
                     }
                     Some(Err(problem)) => {
-                        progress.ready.insert(l.key, Err(problem));
+                        progress.answer(&l.key, Err(problem));
                     }
-                    None => {
-                        progress.ready.insert(l.key, Err(stopped()));
-                    }
+                    None => progress.answer(&l.key, Err(stopped())),
                 }
             }
             if dropped {
@@ -591,7 +442,7 @@ impl Installer {
                 });
                 entry
             });
-            progress.ready.insert(key, outcome);
+            progress.answer(&key, outcome);
         }
         self.home.write(&progress.manifest, &progress.record)
     }
@@ -652,7 +503,7 @@ impl Installer {
     }
 
     /// Does something with each of several things, some at a time; answers in their order.
-    async fn together<T, R>(
+    pub(crate) async fn together<T, R>(
         &self,
         things: Vec<T>,
         work: impl AsyncFn(&T) -> Outcome<R>,
@@ -672,38 +523,8 @@ impl Installer {
 /// How this run's own folder is named.
 const WORK: &str = ".fetch-";
 
-fn stopped() -> Problem {
+pub(crate) fn stopped() -> Problem {
     Problem::failed("The run was stopped before the module was fetched.")
-}
-
-/// A directory below another, both within a package.
-fn joined(outer: Option<&str>, inner: Option<&str>) -> Outcome<Option<String>> {
-    let text = match (outer, inner) {
-        (Some(a), Some(b)) => format!("{a}/{b}"),
-        (Some(a), None) | (None, Some(a)) => a.to_owned(),
-        (None, None) => return Ok(None),
-    };
-    clean_subdirectory(&text)
-        .map_err(|why| Problem::failed(format!("As the registry names it, {why}.")))
-}
-
-/// A local source as the manifest has it: without detours, beginning with `./` or `../`.
-fn local(text: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in text.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|p| *p != "..") => {
-                parts.pop();
-            }
-            other => parts.push(other),
-        }
-    }
-    match parts.first() {
-        Some(&"..") => parts.join("/"),
-        Some(_) => format!("./{}", parts.join("/")),
-        None => ".".to_owned(),
-    }
 }
 
 /// Runs something asynchronous to its end, or until the run is to stop. Loading is synchronous, and
@@ -748,23 +569,32 @@ impl ModuleFetcher for Installer {
         if let Err(problem) = blocking(&self.settings, async || self.bring(requests).await) {
             let mut progress = self.progress();
             for request in requests {
-                progress
-                    .ready
-                    .entry(key(&request.path()))
-                    .or_insert_with(|| Err(problem.clone()));
+                let asked = asked(request);
+                let answered = progress.ready.get(&key(&request.path()));
+                let done = answered.is_some_and(|a| a.asked == asked && a.outcome.is_ok());
+                if !done {
+                    let outcome = Err(problem.clone());
+                    let answered = Answered { asked, outcome };
+                    progress.ready.insert(key(&request.path()), answered);
+                }
             }
         }
     }
 
     fn package(&self, request: &ModuleRequest<'_>) -> Option<PathBuf> {
         let progress = self.progress();
-        let entry = progress.ready.get(&key(&request.path()))?.as_ref().ok()?;
+        let answered = progress.ready.get(&key(&request.path()))?;
+        let entry = answered.outcome.as_ref().ok()?;
         self.home.bounds(entry)
     }
 
     fn directory(&self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>> {
-        let outcome = self.progress().ready.get(&key(&request.path())).cloned();
-        match outcome.unwrap_or_else(|| Err(stopped())) {
+        let outcome = self
+            .progress()
+            .ready
+            .get(&key(&request.path()))
+            .map_or_else(|| Err(stopped()), |a| a.outcome.clone());
+        match outcome {
             Ok(entry) => Ok(entry.directory.into()),
             Err(problem) => {
                 let whose = format!("The module \"{}\" cannot be installed. ", request.call.name);
@@ -809,23 +639,4 @@ pub(crate) fn fetch_alone(
         };
         Ok((folder, sub))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::local;
-
-    #[test]
-    fn local_sources_as_terraform_writes_them() {
-        for (text, normal) in [
-            ("./loc/../loc/", "./loc"),
-            ("./m", "./m"),
-            ("../b", "../b"),
-            ("./../b/./c", "../b/c"),
-            ("../../a/..", "../.."),
-            ("./", "."),
-        ] {
-            assert_eq!(local(text), normal, "{text}");
-        }
-    }
 }

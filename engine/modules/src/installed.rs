@@ -3,8 +3,9 @@
 use crate::content;
 use crate::manifest::{Entry, Home, Manifest, Record};
 use crate::problem::{Outcome, Problem};
-use crate::wanted::{acceptable, key, normal, wanted};
-use formwork_configuration::{ModuleFetcher, ModuleRequest};
+use crate::wanted::{acceptable, key, local, normal, wanted};
+use formwork_addresses::ModulePath;
+use formwork_configuration::{Configuration, ModuleFetcher, ModuleRequest, ModuleSource};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -71,14 +72,37 @@ impl Installed {
         }
     }
 
-    fn find(&self, request: &ModuleRequest<'_>) -> Result<Entry, Problem> {
-        let (source, _) = wanted(request.source)?;
-        let read = self.read.get_or_init(|| {
+    /// The source of a module of a configuration, in normal form, and its version if it has one.
+    pub fn description(
+        &self,
+        configuration: &Configuration,
+        path: &ModulePath,
+    ) -> (String, String) {
+        let Some((_, call)) = configuration.call_of(path) else {
+            return (String::new(), String::new());
+        };
+        let source = match &call.source {
+            ModuleSource::Local(text) => local(text),
+            source => wanted(source).map_or_else(|_| source.to_string(), |(text, _)| text),
+        };
+        let version = match self.read() {
+            Ok((manifest, _)) => manifest.entries.get(&key(path)).map(|e| e.version.clone()),
+            Err(_) => None,
+        };
+        (source, version.unwrap_or_default())
+    }
+
+    fn read(&self) -> &Outcome<(Manifest, Record)> {
+        self.read.get_or_init(|| {
             self.home
                 .read_manifest()
                 .map(|manifest| (manifest, self.home.read_record()))
-        });
-        let (manifest, record) = read.as_ref().map_err(Clone::clone)?;
+        })
+    }
+
+    fn find(&self, request: &ModuleRequest<'_>) -> Result<Entry, Problem> {
+        let (source, _) = wanted(request.source)?;
+        let (manifest, record) = self.read().as_ref().map_err(Clone::clone)?;
         let run = format!("Run `{} init` to install it.", self.product);
         let missing = |why: String| Problem::new("Module not installed", why).hint(run.clone());
         let name = &request.call.name;

@@ -29,6 +29,7 @@ mod git;
 mod http;
 mod install;
 mod installed;
+mod locate;
 mod manifest;
 mod problem;
 mod registry;

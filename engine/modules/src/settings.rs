@@ -65,6 +65,8 @@ pub struct Settings {
     pub patience: Duration,
     /// How long before a failed request is made again.
     pub pause: Duration,
+    /// Whether repositories of this machine (`git::file://`) may be fetched from.
+    pub own_files: bool,
     /// What we call ourselves to servers.
     pub user_agent: String,
     /// Whether to stop.
@@ -97,6 +99,7 @@ impl Settings {
             parallelism: 10,
             patience: Duration::from_secs(60),
             pause: Duration::from_secs(1),
+            own_files: true,
             user_agent: concat!("formwork/", env!("CARGO_PKG_VERSION")).to_owned(),
             cancelled: Arc::new(|| false),
             tell: Arc::new(|_| {}),

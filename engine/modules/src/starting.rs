@@ -7,7 +7,8 @@ use crate::installed::diagnostic;
 use crate::problem::{Outcome, Problem};
 use crate::settings::Settings;
 use formwork_configuration::{
-    Configuration, DiskReader, LanguageLevel, Loading, LocalModulesOnly, ModuleSource, load,
+    Configuration, DiskReader, LanguageLevel, Loading, LocalModulesOnly, ModuleSource,
+    StaticInputs, load,
 };
 use formwork_diagnostics::{Diagnostic, SourceMap};
 use std::fs;
@@ -126,6 +127,7 @@ fn above(root: &Path) -> Option<String> {
         reader: &reader,
         fetcher: &LocalModulesOnly,
         level: LanguageLevel::default(),
+        statics: StaticInputs::default(),
     };
     let (configuration, _): (Configuration, _) =
         load(Path::new("."), &loading, &mut SourceMap::new());

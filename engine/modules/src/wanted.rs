@@ -90,3 +90,41 @@ pub(crate) fn titled(package: &str, version: &str) -> String {
         format!("{package} {version}")
     }
 }
+
+/// A local source as the manifest has it: without detours, beginning with `./` or `../`.
+pub(crate) fn local(text: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in text.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|p| *p != "..") => {
+                parts.pop();
+            }
+            other => parts.push(other),
+        }
+    }
+    match parts.first() {
+        Some(&"..") => parts.join("/"),
+        Some(_) => format!("./{}", parts.join("/")),
+        None => ".".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::local;
+
+    #[test]
+    fn local_sources_as_terraform_writes_them() {
+        for (text, normal) in [
+            ("./loc/../loc/", "./loc"),
+            ("./m", "./m"),
+            ("../b", "../b"),
+            ("./../b/./c", "../b/c"),
+            ("../../a/..", "../.."),
+            ("./", "."),
+        ] {
+            assert_eq!(local(text), normal, "{text}");
+        }
+    }
+}

@@ -34,90 +34,29 @@ pub(crate) struct Shared<'w> {
     pub create_first: bool,
 }
 
-/// A resource block in one instance of its module.
-#[derive(Clone, Copy)]
-pub(crate) struct Placed<'w> {
-    pub node: Node,
-    pub module_instance: &'w ModuleInstance,
-    pub module: &'w Module,
-    pub block: &'w ResourceBlock,
-    pub expansion: &'w Expansion,
-}
-
-impl<'w> Placed<'w> {
-    /// Where one of its instances is evaluated.
-    pub fn scope<'e>(&self, evaluator: &'e Evaluator, key: &InstanceKey) -> ModuleScope<'e>
-    where
-        'w: 'e,
-    {
-        let repetition = evaluator.repetition(
-            &self.block.address.in_module(self.module_instance),
-            &self.block.repetition,
-            self.expansion,
-            key,
-        );
-        ModuleScope::new(evaluator, self.module_instance, repetition)
-    }
-}
-
 impl<'a> Walk<'a> {
-    /// What all instances of a block share; `None` if each chooses a provider configuration of its
-    /// own. An error says what is missing.
-    pub(crate) fn shared<'w>(&self, placed: Placed<'w>) -> Result<Option<Shared<'w>>, Diagnostics> {
-        let configuration = self.input.evaluator.configuration();
-        let path = placed.module_instance.path();
-        let resolved = configuration.provider_of(&path, placed.block);
-        let block = configuration.provider_block(&resolved.config);
-        if !resolved.keys.is_empty() || block.is_some_and(|b| b.for_each.is_some()) {
-            return Ok(None);
-        }
-        self.handled_by(placed, resolved.config).map(Some)
-    }
-
-    /// The same for one instance, whose provider configuration depends on its key.
-    pub(crate) async fn of_instance<'w>(
+    /// What the instances of a block share, or what is missing.
+    pub(crate) fn shared<'w>(
         &self,
-        placed: Placed<'w>,
-        key: &InstanceKey,
+        node: Node,
+        module_instance: &'w ModuleInstance,
+        module: &'w Module,
+        block: &'w ResourceBlock,
+        expansion: &'w Expansion,
     ) -> Result<Shared<'w>, Diagnostics> {
         let evaluator = &self.input.evaluator;
-        let path = placed.module_instance.path();
-        let resolved = evaluator.configuration().provider_of(&path, placed.block);
-        let scope = placed.scope(evaluator, key);
-        let (config, said) = evaluator
-            .provider_of_instance(&resolved, placed.module_instance, &scope)
-            .await;
-        match config {
-            Some(config) => self.handled_by(placed, config),
-            None => {
-                let resource = placed.block.address.in_module(placed.module_instance);
-                Err(addressed(said, &resource.instance(key.clone())))
-            }
-        }
-    }
-
-    fn handled_by<'w>(
-        &self,
-        placed: Placed<'w>,
-        config: AbsProviderConfig,
-    ) -> Result<Shared<'w>, Diagnostics> {
-        let Placed {
-            node,
-            module_instance,
-            module,
-            block,
-            expansion,
-        } = placed;
+        let path = module_instance.path();
+        let resolved = evaluator.configuration().provider_of(&path, block);
         let providers = &self.input.providers;
-        let Some(schema) = providers.schema_of(&config.provider, &block.address) else {
-            if providers.schemas(&config.provider).is_none() {
+        let Some(schema) = providers.schema_of(&resolved.config.provider, &block.address) else {
+            if providers.schemas(&resolved.config.provider).is_none() {
                 // That the provider is not there has been said once, for all its blocks.
                 return Err(Diagnostics::new());
             }
-            let d = providers.unknown_type(&config.provider, &block.address);
+            let d = providers.unknown_type(&resolved.config.provider, &block.address);
             return Err(d.at(block.type_range).into());
         };
-        let Some(provider) = providers.configured(&config) else {
+        let Some(provider) = providers.configured(&resolved.config) else {
             return Err(Diagnostics::new());
         };
         Ok(Shared {
@@ -125,7 +64,7 @@ impl<'a> Walk<'a> {
             module,
             block,
             expansion,
-            provider_config: config,
+            provider_config: resolved.config,
             provider,
             schema,
             dependencies: self.dependencies(node),
@@ -137,35 +76,28 @@ impl<'a> Walk<'a> {
         })
     }
 
-    pub(crate) async fn managed(&self, placed: Placed<'_>) -> Visit {
-        let shared = match self.shared(placed) {
+    pub(crate) async fn managed(
+        &self,
+        node: Node,
+        instance: &ModuleInstance,
+        module: &Module,
+        block: &ResourceBlock,
+        expansion: &Expansion,
+    ) -> Visit {
+        let shared = match self.shared(node, instance, module, block, expansion) {
             Ok(s) => s,
             Err(d) => {
                 let _ = self.say(d);
                 return Visit::Failed;
             }
         };
-        let shared = shared.as_ref();
-        let keys = placed.expansion.keys();
+        let shared = &shared;
+        let keys = expansion.keys();
         let outcomes: Vec<Visit> = futures::stream::iter(keys)
             .map(|key| async move {
                 if self.input.cancel.is_cancelled() {
                     return Visit::Failed;
                 }
-                let own;
-                let shared = match shared {
-                    Some(shared) => shared,
-                    None => match self.of_instance(placed, &key).await {
-                        Ok(of_instance) => {
-                            own = of_instance;
-                            &own
-                        }
-                        Err(said) => {
-                            let _ = self.say(said);
-                            return Visit::Failed;
-                        }
-                    },
-                };
                 let (good, said) = self.managed_instance(shared, key).await;
                 let visit = self.say(said);
                 if good { visit } else { Visit::Failed }

@@ -196,7 +196,7 @@ pub(crate) async fn prepare_destroy(walk: &mut Walk<'_>) {
     let used: BTreeSet<_> = state
         .resources()
         .filter(|(a, _)| a.resource.mode == ResourceMode::Managed)
-        .flat_map(|(_, r)| r.providers().map(AbsProviderConfig::block))
+        .map(|(_, r)| r.provider.clone())
         .collect();
     let seeds: Vec<Node> = used
         .iter()

@@ -21,7 +21,8 @@ pub use instance::{
 pub use module::{ModuleInstance, ModuleInstanceStep, ModulePath};
 pub use parse::ParseError;
 pub use provider::{
-    AbsProviderConfig, BUILTIN_HOST, DEFAULT_HOST, LocalProviderConfig, OPENTOFU_HOST, ProviderAddr,
+    AbsProviderConfig, BUILTIN_HOST, DEFAULT_HOST, LocalProviderConfig, OPENTOFU_HOST,
+    ProviderAddr, ProviderInstanceAddr,
 };
 pub use reference::{Reference, ReferenceStep, Subject};
 

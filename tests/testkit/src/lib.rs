@@ -12,9 +12,11 @@
 
 mod cloud;
 mod ran;
+mod server;
 
 pub use cloud::{MockProcess, Scenario};
 pub use ran::Ran;
+pub use server::{Answer, Asked, Server};
 
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -82,6 +82,10 @@ pub struct Anywhere {
 pub enum Command {
     /// Prepare the directory: fetch what must be fetched.
     Init(Init),
+    /// Fetch the modules that the configuration calls.
+    Get(Get),
+    /// Name the modules that the configuration calls.
+    Modules(Modules),
     /// Check whether the configuration is valid.
     Validate(Validate),
     /// Show what an apply would change.
@@ -204,10 +208,41 @@ pub struct Init {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = true, action = clap::ArgAction::Set)]
     pub backend: bool,
-    /// Choose newer versions than the locked ones.
+    /// Fetch modules anew, in the newest versions that will do.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
     pub upgrade: bool,
+    /// Fetch the modules that the configuration calls; false uses what is installed.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = true, action = clap::ArgAction::Set)]
+    pub get: bool,
+    /// First copy this module into the directory, which must be empty.
+    #[arg(long, value_name = "SOURCE")]
+    pub from_module: Option<String>,
+}
+
+/// `get`.
+#[derive(Args, Debug)]
+pub struct Get {
+    #[command(flatten)]
+    pub variables: Variables,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Fetch everything anew, in the newest versions that will do.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub update: bool,
+}
+
+/// `modules`.
+#[derive(Args, Debug)]
+pub struct Modules {
+    #[command(flatten)]
+    pub variables: Variables,
+    /// Answer in JSON.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub json: bool,
 }
 
 /// `validate`.

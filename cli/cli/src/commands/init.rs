@@ -1,67 +1,94 @@
-//! `init`: fetch what must be fetched. Local modules and native providers need nothing, so what is left
-//! to do here is to say that the configuration can be worked with.
+//! `init`: fetch what must be fetched. Native providers need nothing, so it is modules that are fetched,
+//! and what is left to do then is to say that the configuration can be worked with.
 
 use crate::arguments;
-use crate::operation::{Operation, Wanted, refused};
+use crate::modules;
+use crate::operation::{Fetcher, Operation, Wanted, refused};
 use crate::providers;
-use crate::runtime::block_on;
+use crate::runtime::{Interrupts, block_on};
 use crate::session::{Session, exit};
+use formwork_diagnostics::{Diagnostics, SourceMap};
+use formwork_modules::{Installer, copy_into};
 use formwork_provider::Providers;
+use std::sync::Arc;
 
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Init) -> u8 {
     session.notice();
+    block_on(session, async |interrupts| {
+        init(session, arguments, interrupts).await
+    })
+}
+
+async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Interrupts) -> u8 {
+    let (settings, said) = match modules::settings(session, interrupts) {
+        Ok(made) => made,
+        Err(refusal) => return refused(session, &refusal),
+    };
+    session.say(&said, &SourceMap::new());
+    if let Some(source) = &arguments.from_module
+        && let Err(d) = copy_into(source, &settings)
+    {
+        return session.say(&Diagnostics::from(*d), &SourceMap::new());
+    }
     if !session.has_configuration() {
         session
             .streams
             .out("There is no configuration in this directory, so there is nothing to prepare.\n");
         return exit::SUCCESS;
     }
-    block_on(session, async |interrupts| {
-        let wanted = Wanted {
-            variables: Some(&arguments.variables),
-            early: true,
-            reading: arguments.reading.clone(),
-            no_cloud: true,
-            ..Wanted::default()
-        };
-        let (operation, _) = match Operation::begin(session, interrupts, &wanted).await {
-            Ok(begun) => begun,
-            Err(refusal) => return refused(session, &refusal),
-        };
-        let (loaded, mut said) = formwork_ops::load(&operation.ops);
-        if arguments.backend {
-            said.append(loaded.unserved(&operation.ops));
-        }
-        if !said.has_errors() {
-            let wanted = loaded.configuration.required_providers().into_keys();
-            let level = operation.ops.settings.level.version.to_string();
-            let factory = operation.ops.factory.clone();
-            let (_, problems) = Providers::launch(factory, &level, wanted).await;
-            said.append(problems);
-        }
-        let code = session.say_as(
-            &said,
-            &loaded.sources,
-            arguments.reading.compact_warnings,
-            false,
-        );
-        if code == exit::SUCCESS {
-            let mut text = String::new();
-            for (provider, version) in providers::selections(&operation.preview) {
-                text.push_str(&format!(
-                    "- {provider} v{version} is native: nothing to install\n"
-                ));
-            }
+    let installer = arguments
+        .get
+        .then(|| Arc::new(Installer::new(settings, arguments.upgrade)));
+    let wanted = Wanted {
+        variables: Some(&arguments.variables),
+        early: true,
+        reading: arguments.reading.clone(),
+        no_cloud: true,
+        fetcher: installer.clone().map(|i| i as Fetcher),
+        ..Wanted::default()
+    };
+    let (operation, _) = match Operation::begin(session, interrupts, &wanted).await {
+        Ok(begun) => begun,
+        Err(refusal) => return refused(session, &refusal),
+    };
+    let (loaded, mut said) = formwork_ops::load(&operation.ops);
+    if let Some(installer) = installer
+        && let Err(d) = installer.finish(&loaded.configuration, !said.has_errors())
+    {
+        said.push(*d);
+    }
+    if arguments.backend {
+        said.append(loaded.unserved(&operation.ops));
+    }
+    if !said.has_errors() {
+        let wanted = loaded.configuration.required_providers().into_keys();
+        let level = operation.ops.settings.level.version.to_string();
+        let factory = operation.ops.factory.clone();
+        let (_, problems) = Providers::launch(factory, &level, wanted).await;
+        said.append(problems);
+    }
+    let code = session.say_as(
+        &said,
+        &loaded.sources,
+        arguments.reading.compact_warnings,
+        false,
+    );
+    if code == exit::SUCCESS {
+        let mut text = String::new();
+        for (provider, version) in providers::selections(&operation.preview) {
             text.push_str(&format!(
-                "\n{}\n",
-                session
-                    .style
-                    .good("Formwork has been successfully initialized!")
+                "- {provider} v{version} is native: nothing to install\n"
             ));
-            session.streams.out(&text);
         }
-        operation.end().await;
-        code
-    })
+        text.push_str(&format!(
+            "\n{}\n",
+            session
+                .style
+                .good("Formwork has been successfully initialized!")
+        ));
+        session.streams.out(&text);
+    }
+    operation.end().await;
+    code
 }

@@ -3,6 +3,7 @@
 mod apply;
 mod console;
 mod fmt;
+mod get;
 mod init;
 mod mock;
 mod output;
@@ -23,6 +24,8 @@ pub use version::VERSION;
 pub fn run(session: &Session, command: &Command) -> u8 {
     match command {
         Command::Init(arguments) => init::run(session, arguments),
+        Command::Get(arguments) => get::run(session, arguments),
+        Command::Modules(arguments) => get::list(session, arguments),
         Command::Validate(arguments) => validate::run(session, arguments),
         Command::Plan(arguments) => plan::run(session, arguments),
         Command::Apply(arguments) => apply::run(session, arguments, false),

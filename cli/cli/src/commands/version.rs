@@ -4,6 +4,7 @@
 //! the first line is Terraform's with the level of the language, since version detection reads it.
 
 use crate::arguments;
+use crate::modules;
 use crate::preview::Preview;
 use crate::providers;
 use crate::session::{Session, exit};
@@ -16,7 +17,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub fn run(session: &Session, arguments: &arguments::Version) -> u8 {
     let level = session.level(false).version.to_string();
     let platform = platform();
-    let preview = Preview::of_directory(session, None);
+    let preview = Preview::of_directory(session, None, &modules::installed(session));
     // what the lock file says of providers that are not ours, and ours as they would be chosen
     let mut selected: std::collections::BTreeMap<String, String> = preview
         .configuration

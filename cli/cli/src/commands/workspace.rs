@@ -8,6 +8,7 @@ use crate::arguments::{
     Inputs, Workspace as Command, WorkspaceDelete, WorkspaceNew, WorkspaceSelect,
 };
 use crate::inputs::gather;
+use crate::modules;
 use crate::operation::{Operation, Wanted, refused};
 use crate::preview::Preview;
 use crate::runtime::block_on;
@@ -37,7 +38,7 @@ pub fn run(session: &Session, command: &Command) -> u8 {
 fn folder(session: &Session) -> Result<PathBuf, u8> {
     // where the folder is may depend on variables; what is wrong with them is for others to say
     let (values, _) = gather(session, &Inputs::default());
-    let preview = Preview::of_directory(session, Some(&values));
+    let preview = Preview::of_directory(session, Some(&values), &modules::installed(session));
     preview
         .workspace_folder(session)
         .map(|folder| session.environment.working.join(folder))

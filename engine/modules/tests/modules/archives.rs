@@ -1,7 +1,8 @@
 //! Archives that mean no good.
 
-use crate::world::{Answer, Server, World, add, tarred, zipped};
+use crate::world::{World, add, tarred, zipped};
 use formwork_modules::Limits;
+use formwork_testkit::{Answer, Server};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use tar::EntryType;

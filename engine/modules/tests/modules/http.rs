@@ -1,6 +1,7 @@
 //! Modules from registries, archives and pages on loopback.
 
-use crate::world::{Answer, Asked, Server, World, add, tarred, zipped};
+use crate::world::{World, add, tarred, zipped};
+use formwork_testkit::{Answer, Asked, Server};
 
 const MODULE: &str = "output \"x\" { value = path.module }\n";
 

@@ -1,8 +1,8 @@
 //! Runs beside each other, runs that are stopped, and files that change.
 
-use crate::world::{Answer, Server, World, has_git, zipped};
-use formwork_configuration::{LanguageLevel, Loading, MemoryReader};
+use crate::world::{World, has_git, zipped};
 use formwork_modules::{Installer, Told, copy_into};
+use formwork_testkit::{Answer, Server};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -262,26 +262,4 @@ fn beginning_with_somebody_elses_module() {
     world.install().well();
     let d = copy_into(&source, &world.settings).unwrap_err();
     assert_eq!(d.summary, "Working directory is not empty");
-    // files of a plan are enough to build the tree again
-    let mut memory = MemoryReader::new();
-    memory.insert(
-        "main.tf",
-        "module \"n\" {\n  source = \"git::https://e.com/x\"\n}\n".as_bytes(),
-    );
-    memory.insert(".terraform/modules/n/main.tf", MODULE.as_bytes());
-    let known = formwork_configuration::KnownModules(
-        [(["n"].into_iter().collect(), ".terraform/modules/n".into())].into(),
-    );
-    let loading = Loading {
-        reader: &memory,
-        fetcher: &known,
-        level: LanguageLevel::default(),
-    };
-    let (configuration, said) = formwork_configuration::load(
-        std::path::Path::new("."),
-        &loading,
-        &mut formwork_diagnostics::SourceMap::new(),
-    );
-    assert!(said.is_empty(), "{said:?}");
-    assert_eq!(configuration.modules().count(), 2);
 }

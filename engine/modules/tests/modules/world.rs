@@ -1,14 +1,13 @@
 //! A working directory, repositories and servers of a test's own.
 
 use formwork_configuration::{
-    Configuration, DiskReader, LanguageLevel, Loading, ModuleFetcher, load,
+    Configuration, DiskReader, LanguageLevel, Loading, ModuleFetcher, StaticInputs, load,
 };
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_environment::{Environment, Fixed};
 use formwork_modules::{Installed, Installer, Manifest, Settings, Told};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -128,6 +127,7 @@ impl World {
             reader: &reader,
             fetcher,
             level: LanguageLevel::default(),
+            statics: StaticInputs::default(),
         };
         let mut sources = SourceMap::new();
         let (configuration, said) = load(Path::new("."), &loading, &mut sources);
@@ -252,105 +252,6 @@ impl Repository {
     /// Its address as a source.
     pub fn source(&self) -> String {
         format!("git::file://{}", self.path.display())
-    }
-}
-
-/// An answer of a server: status, headers, body.
-#[derive(Clone, Default)]
-pub struct Answer {
-    pub status: u16,
-    pub headers: Vec<(String, String)>,
-    pub body: Vec<u8>,
-}
-
-impl Answer {
-    pub fn ok(body: impl Into<Vec<u8>>) -> Self {
-        Self {
-            status: 200,
-            headers: Vec::new(),
-            body: body.into(),
-        }
-    }
-
-    pub fn status(status: u16) -> Self {
-        Self {
-            status,
-            ..Self::default()
-        }
-    }
-
-    pub fn with(mut self, name: &str, value: &str) -> Self {
-        self.headers.push((name.to_owned(), value.to_owned()));
-        self
-    }
-}
-
-/// A request as it came: path with query, and headers.
-#[derive(Clone, Debug)]
-pub struct Asked {
-    pub path: String,
-    pub headers: BTreeMap<String, String>,
-}
-
-/// A server on loopback, for as long as the test runs.
-pub struct Server {
-    pub host: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
-}
-
-impl Server {
-    pub fn new(answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let host = listener.local_addr().unwrap().to_string();
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let log = asked.clone();
-        let answer = Arc::new(answer);
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (log, answer) = (log.clone(), answer.clone());
-                std::thread::spawn(move || {
-                    let mut reader = BufReader::new(stream.try_clone().unwrap());
-                    let mut first = String::new();
-                    if reader.read_line(&mut first).unwrap_or(0) == 0 {
-                        return;
-                    }
-                    let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
-                    let mut headers = BTreeMap::new();
-                    loop {
-                        let mut line = String::new();
-                        if reader.read_line(&mut line).unwrap_or(0) == 0 || line.trim().is_empty() {
-                            break;
-                        }
-                        if let Some((n, v)) = line.split_once(':') {
-                            headers.insert(n.to_ascii_lowercase(), v.trim().to_owned());
-                        }
-                    }
-                    let request = Asked { path, headers };
-                    log.lock().unwrap().push(request.clone());
-                    let a = answer(&request);
-                    let mut head = format!("HTTP/1.1 {} X\r\nconnection: close\r\n", a.status);
-                    for (n, v) in &a.headers {
-                        head.push_str(&format!("{n}: {v}\r\n"));
-                    }
-                    if a.status != 204 {
-                        head.push_str(&format!("content-length: {}\r\n", a.body.len()));
-                    }
-                    head.push_str("\r\n");
-                    let mut stream = stream;
-                    let _ = stream.write_all(head.as_bytes());
-                    let _ = stream.write_all(&a.body);
-                });
-            }
-        });
-        Self { host, asked }
-    }
-
-    pub fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.host)
-    }
-
-    pub fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
     }
 }
 

@@ -11,7 +11,6 @@ mod crashes;
 mod generated;
 mod live;
 mod open_conditions;
-mod places;
 mod protocol;
 mod recorded;
 mod skeleton;

@@ -1,0 +1,134 @@
+//! `get`: fetches modules and nothing else. `modules`: names those of the configuration.
+
+use crate::arguments;
+use crate::modules;
+use crate::operation::{Operation, Wanted, refused};
+use crate::runtime::block_on;
+use crate::session::{Session, exit};
+use formwork_configuration::Configuration;
+use formwork_diagnostics::Diagnostics;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// Runs `get`.
+pub fn run(session: &Session, arguments: &arguments::Get) -> u8 {
+    block_on(session, async |interrupts| {
+        let (installer, said) = match modules::installer(session, interrupts, arguments.update) {
+            Ok(made) => made,
+            Err(refusal) => return refused(session, &refusal),
+        };
+        session.say(&said, &formwork_diagnostics::SourceMap::new());
+        let installer = Arc::new(installer);
+        let wanted = Wanted {
+            variables: Some(&arguments.variables),
+            early: true,
+            reading: arguments.reading.clone(),
+            no_cloud: true,
+            fetcher: Some(installer.clone()),
+            ..Wanted::default()
+        };
+        let (operation, _) = match Operation::begin(session, interrupts, &wanted).await {
+            Ok(begun) => begun,
+            Err(refusal) => return refused(session, &refusal),
+        };
+        let (loaded, mut said) = formwork_ops::load(&operation.ops);
+        if let Err(d) = installer.finish(&loaded.configuration, !said.has_errors()) {
+            said.push(*d);
+        }
+        let code = session.say_as(
+            &said,
+            &loaded.sources,
+            arguments.reading.compact_warnings,
+            false,
+        );
+        operation.end().await;
+        code
+    })
+}
+
+/// A module as `modules -json` has it; the words are Terraform's.
+#[derive(Serialize)]
+struct Listed {
+    key: String,
+    source: String,
+    version: String,
+}
+
+#[derive(Serialize)]
+struct List {
+    format_version: &'static str,
+    modules: Vec<Listed>,
+}
+
+/// Runs `modules`.
+pub fn list(session: &Session, arguments: &arguments::Modules) -> u8 {
+    block_on(session, async |interrupts| {
+        let wanted = Wanted {
+            variables: Some(&arguments.variables),
+            early: true,
+            for_program: arguments.json,
+            no_cloud: true,
+            ..Wanted::default()
+        };
+        let (operation, _) = match Operation::begin(session, interrupts, &wanted).await {
+            Ok(begun) => begun,
+            Err(refusal) => return refused(session, &refusal),
+        };
+        let (loaded, said) = formwork_ops::load(&operation.ops);
+        operation.end().await;
+        let missing: Diagnostics = said.iter().filter(|d| d.is_error()).cloned().collect();
+        if !missing.is_empty() {
+            return session.say(&missing, &loaded.sources);
+        }
+        let modules = listed(session, &loaded.configuration);
+        let text = if arguments.json {
+            let list = List {
+                format_version: "1.0",
+                modules,
+            };
+            // texts in a structure of texts: nothing of it can fail
+            serde_json::to_string(&list).unwrap_or_default() + "\n"
+        } else if modules.is_empty() {
+            "The configuration calls no modules.\n".to_owned()
+        } else {
+            tree(&loaded.configuration, session)
+        };
+        session.streams.out(&text);
+        exit::SUCCESS
+    })
+}
+
+/// The modules of the configuration, as Terraform lists them: each by the last of its names.
+fn listed(session: &Session, configuration: &Configuration) -> Vec<Listed> {
+    let installed = modules::installed(session);
+    let paths = configuration.modules().filter(|(path, _)| !path.is_root());
+    paths
+        .map(|(path, _)| {
+            let (source, version) = installed.description(configuration, path);
+            Listed {
+                key: path.name().unwrap_or_default().to_owned(),
+                source,
+                version,
+            }
+        })
+        .collect()
+}
+
+fn tree(configuration: &Configuration, session: &Session) -> String {
+    let installed = modules::installed(session);
+    let mut text = String::new();
+    for (path, _) in configuration.modules().filter(|(path, _)| !path.is_root()) {
+        let (source, version) = installed.description(configuration, path);
+        let indent = "  ".repeat(path.names().len() - 1);
+        let version = if version.is_empty() {
+            String::new()
+        } else {
+            format!(" ({version})")
+        };
+        text.push_str(&format!(
+            "{indent}- {} {source}{version}\n",
+            path.name().unwrap_or_default()
+        ));
+    }
+    text
+}

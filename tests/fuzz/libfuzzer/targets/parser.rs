@@ -1,2 +1,0 @@
-#![no_main]
-libfuzzer_sys::fuzz_target!(|text: &[u8]| formwork_fuzz::parser(text));
