@@ -16,9 +16,9 @@ fn exit_codes() {
         .exits(1)
         .says(&["Did you mean -detailed-exitcode?"]);
     env.run(&["graph"]).exits(1).says(&["not served yet"]);
-    env.run(&["plan", "-target=a.b"])
+    env.run(&["plan", "-generate-config-out=x"])
         .exits(1)
-        .says(&["not served yet", "-target"]);
+        .says(&["not served yet", "-generate-config-out"]);
     env.run(&["-chdir=nowhere", "plan"])
         .exits(1)
         .says(&["nowhere"]);

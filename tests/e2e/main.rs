@@ -13,6 +13,7 @@ mod command_line;
 mod console;
 mod event_stream;
 mod failing_apply;
+mod limits;
 mod mock_clouds;
 mod modules;
 mod restricted_files;

@@ -53,10 +53,14 @@ pub(crate) fn fill(objects: &Objects, plan: &Plan, state: &State, providers: &Pr
             objects.set(&change.address, value.clone());
         }
     }
-    for (resource, kept) in state
-        .resources()
-        .filter(|(a, _)| a.resource.mode == ResourceMode::Data)
-    {
+    let planned: BTreeSet<&AbsResourceInstance> = plan.changes.iter().map(|c| &c.address).collect();
+    // Of what a limited plan leaves out the state knows, and of everything where nothing is planned.
+    let partial = !whole && (!plan.complete || plan.mode == PlanMode::RefreshOnly);
+    let beside = |a: &AbsResource| {
+        a.resource.mode == ResourceMode::Data
+            || (partial && a.resource.mode == ResourceMode::Managed)
+    };
+    for (resource, kept) in state.resources().filter(|(a, _)| beside(a)) {
         let Some(schema) = providers.schema_of(&kept.provider.provider, &resource.resource) else {
             continue;
         };
@@ -69,9 +73,38 @@ pub(crate) fn fill(objects: &Objects, plan: &Plan, state: &State, providers: &Pr
             if let Ok(value) = value_from_json(json.get().as_bytes(), &schema.ty()) {
                 let value = marked(&schema.block, &value, &stored_marks(object));
                 let address = resource.instance(key.clone());
-                objects.set(&address, value);
+                if !planned.contains(&address) || address.resource.mode == ResourceMode::Data {
+                    objects.set(&address, value);
+                }
             }
         }
+    }
+    if partial && !plan.complete {
+        leave_out_missing(objects, plan);
+    }
+}
+
+/// Instances that a limited plan leaves out and that are not there either are none that anybody could
+/// see: an output of all instances has those that there are.
+fn leave_out_missing(objects: &Objects, plan: &Plan) {
+    for (resource, keys) in &plan.resource_keys {
+        let is_there = |key: InstanceKey| objects.object(&resource.instance(key)).is_some();
+        let left = match keys {
+            PlannedKeys::Count(n) => {
+                let last = (0..*n)
+                    .rev()
+                    .find(|i| i64::try_from(*i).is_ok_and(|i| is_there(InstanceKey::Int(i))));
+                Expansion::Count(last.map_or(0, |i| i + 1))
+            }
+            PlannedKeys::Keys(keys) => {
+                let there = keys
+                    .iter()
+                    .filter(|k| is_there(InstanceKey::Text((*k).clone())));
+                Expansion::Keys(Arc::new(there.cloned().collect()))
+            }
+            PlannedKeys::Single | PlannedKeys::Disabled => continue,
+        };
+        objects.set_expansion(resource, left);
     }
 }
 

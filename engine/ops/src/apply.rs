@@ -199,6 +199,16 @@ async fn run(
         .emit(Event::Started(Phase::Apply, Some(plan.graph.nodes().len())));
     let (applied, said) = formwork_apply::apply(&input).await;
     drop(input);
+    if !plan.complete {
+        outcome.diagnostics.push(
+            Diagnostic::warning(
+                "Applied changes may be incomplete",
+                "The plan was limited (-target, -exclude), so the configuration may ask for more than was \
+                 done.",
+            )
+            .hint("Plan without limits to see what is left. Outputs may not be up to date until then."),
+        );
+    }
     outcome.diagnostics.append(said);
     finish(session, held, &lineage, record, applied, outcome).await
 }

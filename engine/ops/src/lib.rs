@@ -28,6 +28,7 @@ mod validate;
 
 pub use apply::{ApplyOutcome, apply};
 pub use console::{Console, ConsoleView, console};
+pub use formwork_planner::Limits;
 pub use load::{Loaded, load};
 pub use plan::{PlanOptions, PlanOutcome, plan};
 pub use planned::{PlanPlace, planned_configuration};

@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::settle::settle;
 use crate::state::{Held, hash_text, hold};
 use crate::told::told_once;
-use formwork_addresses::{AbsResource, AbsResourceInstance, DeposedKey};
+use formwork_addresses::{AbsResource, AbsResourceInstance, DeposedKey, InstanceKey};
 use formwork_configuration::Moves;
 use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap};
 use formwork_evaluation::{Evaluator, Objects};
@@ -14,7 +14,8 @@ use formwork_plan::{
     Event, ModuleFolder, Phase, Plan, PlanMode, PlannedProvider, PlannedVariable, Prior, verify,
 };
 use formwork_planner::{
-    PlanInput, RefreshOptions, configure_from_state, objects_of_state, refresh,
+    Limits, PlanInput, RefreshOptions, Refreshed, Scope, configure_from_state, objects_of_state,
+    refresh,
 };
 use formwork_provider::Providers;
 use formwork_state::{ResourceInstanceObject, Snapshot, State, v4};
@@ -31,6 +32,8 @@ pub struct PlanOptions {
     pub refresh: bool,
     /// Instances to replace.
     pub replace: BTreeSet<AbsResourceInstance>,
+    /// What the run is limited to.
+    pub limits: Limits,
 }
 
 impl Default for PlanOptions {
@@ -39,6 +42,7 @@ impl Default for PlanOptions {
             mode: PlanMode::Normal,
             refresh: true,
             replace: BTreeSet::new(),
+            limits: Limits::default(),
         }
     }
 }
@@ -65,6 +69,82 @@ impl PlanOutcome {
     pub fn sources(&self) -> &SourceMap {
         &self.loaded.sources
     }
+}
+
+/// The targets as a plan keeps them.
+fn targets(options: &PlanOptions) -> Vec<String> {
+    options
+        .limits
+        .targets
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+/// What there is to say of the limits of a run: that there are any, and moves that they leave out.
+fn limited(options: &PlanOptions, scope: &Scope, refreshed: &Refreshed) -> Diagnostics {
+    let mut said = Diagnostics::new();
+    for wanted in &options.replace {
+        let whole = wanted.key == InstanceKey::None;
+        let resource = wanted.abs_resource();
+        let state = &refreshed.state;
+        if whole && state.instance(wanted).is_none() && state.resource(&resource).is_some() {
+            let keys: Vec<String> = state
+                .keys(&resource)
+                .map(|k| format!("-replace='{resource}{k}'"))
+                .collect();
+            said.push(
+                Diagnostic::warning(
+                    "Incompletely-matched force-replace resource instance",
+                    format!(
+                        "-replace names {wanted}, which has instances with keys. It names one instance at \
+                         a time, so nothing is replaced by it."
+                    ),
+                )
+                .hint(format!("Name the instances: {}", keys.join(" "))),
+            );
+        }
+    }
+    if !scope.is_limited() {
+        return said;
+    }
+    let by = if options.limits.targets.is_empty() {
+        "-exclude"
+    } else {
+        "-target"
+    };
+    said.push(
+        Diagnostic::warning(
+            "Resource targeting is in effect",
+            format!(
+                "The plan is limited by {by}, so it may not be all that the configuration asks for, and an \
+                 object that takes part may not fit one that does not."
+            ),
+        )
+        .hint("This is for exceptional situations. Plan without it afterwards."),
+    );
+    let outside: Vec<String> = scope
+        .moved_outside(refreshed)
+        .map(|(to, from)| format!("{from} to {to}"))
+        .collect();
+    if !outside.is_empty() {
+        let names: Vec<String> = scope
+            .moved_outside(refreshed)
+            .map(|(to, _)| format!("-target='{to}'"))
+            .collect();
+        said.push(
+            Diagnostic::error(
+                "Moved resource instances excluded by targeting",
+                format!(
+                    "The configuration moves {}, but {by} leaves them out. A plan cannot leave a move undone: \
+                     the object would be taken for one that is gone.",
+                    outside.join(", ")
+                ),
+            )
+            .hint(format!("Plan without limits first, or add {}.", names.join(" "))),
+        );
+    }
+    said
 }
 
 /// Plans the configuration of the working directory.
@@ -162,13 +242,17 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
         .events
         .emit(Event::Started(Phase::Refresh, Some(state.instance_count())));
     let started = now;
+    let limits = options.limits.clone();
+    let scope = Scope::new(&loaded.graph, &state, options.mode, limits);
+    let in_scope = |address: &AbsResourceInstance| scope.takes(address);
     let refresh_options = RefreshOptions {
         read: options.refresh,
-        scope: None,
+        scope: scope.is_limited().then_some(&in_scope),
         events: &*session.events,
     };
     let (mut refreshed, said) = refresh(&state, &providers, &refresh_options).await;
     refreshed.moved_from = moved_from;
+    diagnostics.append(limited(options, &scope, &refreshed));
     let failed = said.has_errors();
     diagnostics.append(said);
     session.events.emit(Event::Finished(
@@ -192,6 +276,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
         providers: providers.clone(),
         refreshed,
         mode: options.mode,
+        scope,
         replace: options.replace.clone(),
         parallelism: session.settings.parallelism,
         events: session.events.clone(),
@@ -215,7 +300,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
     };
     let mut plan = Plan {
         mode: options.mode,
-        targets: Vec::new(),
+        targets: targets(options),
         sources: loaded.texts.clone(),
         folders: folders(&loaded),
         files: files.answers(),
@@ -226,7 +311,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
         tool_version: session.settings.tool_version.clone(),
         language_version: session.settings.level.version.to_string(),
         timestamp: formwork_state::timestamp(now),
-        complete: planned.complete && !errored,
+        complete: planned.complete && !errored && !options.limits.is_limited(),
         applyable: false,
         errored,
         changes: planned.changes,

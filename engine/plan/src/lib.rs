@@ -235,5 +235,6 @@ impl Plan {
         self.changes.iter().any(|c| {
             c.action.changes_objects() || c.previous_address.is_some() || c.importing.is_some()
         }) || self.outputs.iter().any(|o| o.action() != Action::NoOp)
+            || (self.mode == PlanMode::RefreshOnly && !self.drift.is_empty())
     }
 }

@@ -44,15 +44,16 @@ impl<'a> Walk<'a> {
         };
         let waits = self.dependency_pending(node, block);
         let shared = &shared;
-        let outcomes: Vec<Visit> = futures::stream::iter(expansion.keys())
-            .map(|key| async move {
-                let (good, said) = self.data_instance(shared, key, waits).await;
-                let visit = self.say(said);
-                if good { visit } else { Visit::Failed }
-            })
-            .buffered(self.input.parallelism.max(1))
-            .collect()
-            .await;
+        let outcomes: Vec<Visit> =
+            futures::stream::iter(self.taking_part(instance, block, expansion))
+                .map(|key| async move {
+                    let (good, said) = self.data_instance(shared, key, waits).await;
+                    let visit = self.say(said);
+                    if good { visit } else { Visit::Failed }
+                })
+                .buffered(self.input.parallelism.max(1))
+                .collect()
+                .await;
         if outcomes.contains(&Visit::Failed) {
             Visit::Failed
         } else {

@@ -1,6 +1,7 @@
 //! What planning is given, and what it gives.
 
 use crate::refresh::Refreshed;
+use crate::scope::Scope;
 use formwork_addresses::{AbsResource, AbsResourceInstance, ModuleInstance};
 use formwork_evaluation::Evaluator;
 use formwork_graph::{Cancellation, StaticGraph};
@@ -25,6 +26,8 @@ pub struct PlanInput {
     pub refreshed: Refreshed,
     /// What kind of run.
     pub mode: PlanMode,
+    /// What of it takes part.
+    pub scope: Scope,
     /// Instances to replace whatever they look like.
     pub replace: BTreeSet<AbsResourceInstance>,
     /// How many instances are planned at a time.

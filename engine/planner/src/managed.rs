@@ -14,7 +14,7 @@ use formwork_evaluation::{
     Condition, Evaluator, Expansion, ModuleFunctions, ModuleScope, Verdict, decode,
 };
 use formwork_graph::{Node, Visit};
-use formwork_plan::CheckKind;
+use formwork_plan::{CheckKind, PlanMode};
 use formwork_provider::{Provider, Reported, ValidateRequest};
 use formwork_provider_schema::{Ignored, Schema};
 use formwork_values::Value;
@@ -92,7 +92,7 @@ impl<'a> Walk<'a> {
             }
         };
         let shared = &shared;
-        let keys = expansion.keys();
+        let keys = self.taking_part(instance, block, expansion);
         let outcomes: Vec<Visit> = futures::stream::iter(keys)
             .map(|key| async move {
                 if self.input.cancel.is_cancelled() {
@@ -110,6 +110,35 @@ impl<'a> Walk<'a> {
         } else {
             Visit::Done
         }
+    }
+
+    /// The instances that take part. Of the others references see what the state knows.
+    pub(crate) fn taking_part(
+        &self,
+        instance: &ModuleInstance,
+        block: &ResourceBlock,
+        expansion: &Expansion,
+    ) -> Vec<InstanceKey> {
+        let mut keys = expansion.keys();
+        let scope = &self.input.scope;
+        if !scope.is_limited() {
+            return keys;
+        }
+        let resource = block.address.in_module(instance);
+        keys.retain(|key| {
+            let address = resource.instance(key.clone());
+            let takes_part = scope.takes(&address);
+            if !takes_part
+                && let Some(prior) = self.input.refreshed.objects.get(&(address.clone(), None))
+            {
+                self.input
+                    .evaluator
+                    .objects()
+                    .set(&address, prior.value.clone());
+            }
+            takes_part
+        });
+        keys
     }
 
     async fn managed_instance(&self, shared: &Shared<'_>, key: InstanceKey) -> (bool, Diagnostics) {
@@ -166,6 +195,19 @@ impl<'a> Walk<'a> {
                 return (false, said);
             }
         };
+        if self.input.mode == PlanMode::RefreshOnly {
+            // What is not there yet is not known; what is, is as it is.
+            let Some(prior) = prior else {
+                return (true, said);
+            };
+            let value = prior.value;
+            evaluator.objects().set(&address, value.clone());
+            let (good, after) = self
+                .postconditions(shared, &address, scope, &functions, value)
+                .await;
+            said.append(after);
+            return (good, said);
+        }
         let (triggered, problems) = self.triggered(shared, &scope, &functions).await;
         said.append(problems);
         let lifecycle = &block.lifecycle;

@@ -27,6 +27,7 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
         .objects
         .iter()
         .filter(|((address, deposed), _)| deposed.is_some() || !planned.contains(address))
+        .filter(|((address, _), _)| input.scope.takes(address))
         .collect();
     let mut said = Diagnostics::new();
     for ((address, deposed), prior) in orphans {
@@ -195,7 +196,12 @@ pub(crate) async fn prepare_destroy(walk: &mut Walk<'_>) {
     let graph = &input.graph;
     let used: BTreeSet<_> = state
         .resources()
-        .filter(|(a, _)| a.resource.mode == ResourceMode::Managed)
+        .filter(|(a, r)| {
+            a.resource.mode == ResourceMode::Managed
+                && r.instances
+                    .keys()
+                    .any(|k| input.scope.takes(&a.instance(k.clone())))
+        })
         .map(|(_, r)| r.provider.clone())
         .collect();
     let seeds: Vec<Node> = used

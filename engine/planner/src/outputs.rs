@@ -3,6 +3,7 @@
 use crate::walk::{Walk, lock};
 use formwork_addresses::ModuleInstance;
 use formwork_plan::{OutputChange, PlanMode};
+use formwork_values::Value;
 use std::collections::BTreeSet;
 
 /// The change of every output that is configured or in the state, by name.
@@ -22,8 +23,12 @@ pub(crate) fn changes(walk: &Walk<'_>) -> Vec<OutputChange> {
     names
         .into_iter()
         .filter(|name| {
-            // Of what was not got to, or must not be evaluated, there is nothing to say.
-            input.mode != PlanMode::Normal
+            // Of what was not got to, does not take part or must not be evaluated, there is nothing
+            // to say.
+            if input.scope.is_limited() {
+                return done.contains(name.as_str());
+            }
+            destroy
                 || module.is_none_or(|m| !m.outputs.contains_key(name.as_str()))
                 || done.contains(name.as_str())
         })
@@ -48,6 +53,11 @@ pub(crate) fn changes(walk: &Walk<'_>) -> Vec<OutputChange> {
                 after,
                 sensitive,
             }
+        })
+        // A run that only records has nothing to record of what is not there yet.
+        .filter(|change| {
+            input.mode != PlanMode::RefreshOnly
+                || change.after.as_ref().is_none_or(Value::is_wholly_known)
         })
         .collect()
 }

@@ -165,6 +165,9 @@ impl<'a> Walk<'a> {
         let Some(n) = self.input.graph.get(node) else {
             return Visit::Done;
         };
+        if !self.input.scope.visits(node) {
+            return Visit::Done;
+        }
         let path = &n.module;
         let evaluator = &self.input.evaluator;
         let Some(module) = evaluator.configuration().module(path) else {
@@ -540,7 +543,7 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
     let graph = &input.graph;
     let mut said = Diagnostics::new();
     match input.mode {
-        PlanMode::Normal => {
+        PlanMode::Normal | PlanMode::RefreshOnly => {
             said.append(graph.self_references());
             if !said.has_errors() {
                 let report = walk(graph.dag(), input.parallelism, &input.cancel, |node| {
@@ -554,16 +557,10 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
             }
         }
         PlanMode::Destroy => orphans::prepare_destroy(&mut walk_).await,
-        PlanMode::RefreshOnly => {
-            said.push(formwork_diagnostics::Diagnostic::error(
-                "Not served yet",
-                "This version of Formwork does not make refresh-only plans.",
-            ));
-        }
     }
     let failed = lock(&walk_.diagnostics).has_errors() || said.has_errors();
     let cancelled = input.cancel.is_cancelled();
-    if !failed && !cancelled {
+    if !failed && !cancelled && input.mode != PlanMode::RefreshOnly {
         orphans::plan_orphans(&walk_).await;
     }
     let mut planned = Planned {
@@ -775,12 +772,17 @@ fn unjudged(configuration: &Configuration) -> Vec<CheckResult> {
 /// The refreshed state, with the data sources of this plan instead of those of former runs.
 fn state_with_data(walk: &Walk<'_>) -> State {
     let mut state = walk.input.refreshed.state.clone();
-    if walk.input.mode != PlanMode::Normal {
+    if walk.input.mode == PlanMode::Destroy {
         return state;
     }
+    let scope = &walk.input.scope;
+    let takes_part = |a: &AbsResource, r: &formwork_state::ResourceState| {
+        let mut keys = r.instances.keys();
+        keys.any(|k| scope.takes(&a.instance(k.clone())))
+    };
     let old: Vec<AbsResource> = state
         .resources()
-        .filter(|(a, _)| a.resource.mode == ResourceMode::Data)
+        .filter(|(a, r)| a.resource.mode == ResourceMode::Data && takes_part(a, r))
         .map(|(a, _)| a.clone())
         .collect();
     for address in old {

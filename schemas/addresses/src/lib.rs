@@ -13,6 +13,7 @@ mod module;
 mod parse;
 mod provider;
 mod reference;
+mod target;
 
 pub use instance::{
     AbsResource, AbsResourceInstance, DeposedKey, InstanceKey, Resource, ResourceInstance,
@@ -25,6 +26,7 @@ pub use provider::{
     ProviderAddr, ProviderInstanceAddr,
 };
 pub use reference::{Reference, ReferenceStep, Subject};
+pub use target::Target;
 
 /// Whether `text` is an identifier of the language: a letter or `_` first (by Unicode's ID_Start),
 /// then letters, digits, `_` and `-`.

@@ -94,6 +94,8 @@ pub enum Command {
     Apply(Apply),
     /// Remove everything the configuration has made.
     Destroy(Apply),
+    /// Record in the state what has changed outside.
+    Refresh(Apply),
     /// Show a state or a saved plan.
     Show(Show),
     /// Show the output values of the state.
@@ -168,6 +170,26 @@ pub struct Streaming {
     pub json_into: Option<PathBuf>,
 }
 
+/// What a plan is limited to, and what is replaced by request.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Limiting {
+    /// Only this module, resource or instance and what it needs; may be given several times.
+    #[arg(long, value_name = "ADDRESS", action = clap::ArgAction::Append)]
+    pub target: Vec<String>,
+    /// Neither this module, resource or instance nor what needs it; may be given several times.
+    #[arg(long, value_name = "ADDRESS", action = clap::ArgAction::Append)]
+    pub exclude: Vec<String>,
+    /// A file of targets, one a line; "#" begins a comment.
+    #[arg(long, value_name = "FILE", action = clap::ArgAction::Append)]
+    pub target_file: Vec<PathBuf>,
+    /// A file of what is excluded.
+    #[arg(long, value_name = "FILE", action = clap::ArgAction::Append)]
+    pub exclude_file: Vec<PathBuf>,
+    /// Replace this instance, whatever it looks like; may be given several times.
+    #[arg(long, value_name = "ADDRESS", action = clap::ArgAction::Append)]
+    pub replace: Vec<String>,
+}
+
 /// What planning takes.
 #[derive(Args, Debug, Clone)]
 pub struct Planning {
@@ -187,6 +209,12 @@ pub struct Planning {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
     pub destroy: bool,
+    /// Plan only to record what has changed outside.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub refresh_only: bool,
+    #[command(flatten)]
+    pub limiting: Limiting,
     /// How many objects are worked on at once.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = words::parallelism)]
     pub parallelism: usize,
@@ -524,4 +552,15 @@ pub struct MockReset {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
     pub auto_approve: bool,
+}
+
+impl Limiting {
+    /// Whether anything of it was given.
+    pub fn is_given(&self) -> bool {
+        !self.target.is_empty()
+            || !self.exclude.is_empty()
+            || !self.target_file.is_empty()
+            || !self.exclude_file.is_empty()
+            || !self.replace.is_empty()
+    }
 }

@@ -26,7 +26,6 @@ const COMMANDS_TO_COME: &[&str] = &[
     "metadata",
     "modules",
     "providers",
-    "refresh",
     "test",
 ];
 const STATE_COMMANDS_TO_COME: &[&str] = &["identities"];
@@ -34,7 +33,6 @@ const STATE_COMMANDS_TO_COME: &[&str] = &["identities"];
 const FLAGS_TO_COME: &[&str] = &[
     "backend-config",
     "deposed",
-    "exclude",
     "force-copy",
     "from-module",
     "generate-config-out",
@@ -43,10 +41,7 @@ const FLAGS_TO_COME: &[&str] = &[
     "migrate-state",
     "plugin-dir",
     "reconfigure",
-    "refresh-only",
-    "replace",
     "state-out",
-    "target",
     "test-directory",
 ];
 

@@ -1,6 +1,6 @@
 //! `apply` and `destroy`.
 
-use super::plan::{make, mode, needs_configuration, streaming};
+use super::plan::{make, mode, needs_configuration, options, streaming};
 use crate::arguments;
 use crate::operation::{Operation, Wanted, refused};
 use crate::plan_file;
@@ -13,16 +13,23 @@ use formwork_render::{lines, outputs_text};
 use std::path::Path;
 
 /// Runs the command.
-pub fn run(session: &Session, arguments: &arguments::Apply, destroy: bool) -> u8 {
-    block_on(session, async |interrupts| {
-        match &arguments.plan {
-        Some(path) if !destroy => saved(session, arguments, path, interrupts).await,
-        Some(_) => session.fail(
-            "Failed to parse command-line flags",
-            "destroy makes its own plan and takes no plan file. Apply a plan made with -destroy instead.",
-        ),
-        None => fresh(session, arguments, destroy, interrupts).await,
-    }
+pub fn run(session: &Session, arguments: &arguments::Apply, mode: Option<PlanMode>) -> u8 {
+    block_on(session, async |interrupts| match (&arguments.plan, mode) {
+        (Some(path), None) => saved(session, arguments, path, interrupts).await,
+        (Some(_), Some(mode)) => {
+            let (command, flag) = match mode {
+                PlanMode::RefreshOnly => ("refresh", "-refresh-only"),
+                _ => ("destroy", "-destroy"),
+            };
+            session.fail(
+                    "Failed to parse command-line flags",
+                    format!(
+                        "{command} makes its own plan and takes no plan file. Apply a plan made with {flag} \
+                         instead."
+                    ),
+                )
+        }
+        (None, mode) => fresh(session, arguments, mode, interrupts).await,
     })
 }
 
@@ -45,10 +52,13 @@ async fn saved(
         Ok(plan) => plan,
         Err(said) => return session.say(&said, &SourceMap::new()),
     };
-    if planning.destroy {
+    let limiting = &planning.limiting;
+    let shapes =
+        planning.destroy || planning.refresh_only || !planning.refresh || limiting.is_given();
+    if shapes {
         return session.fail(
-            "Failed to parse command-line flags",
-            "A saved plan says itself whether it destroys; -destroy does not go with it.",
+            "Can't change a saved plan",
+            "A saved plan is applied as it is: flags that shape a plan (-destroy, -refresh-only, -refresh, -target, -exclude, -replace) do not go with it. Make another plan with them.",
         );
     }
     let begun = {
@@ -76,17 +86,21 @@ async fn saved(
 async fn fresh(
     session: &Session,
     arguments: &arguments::Apply,
-    destroy: bool,
+    command: Option<PlanMode>,
     interrupts: &Interrupts,
 ) -> u8 {
     let planning = &arguments.planning;
-    let mode = mode(destroy || planning.destroy);
+    let mode = match self::mode(session, planning, command) {
+        Ok(mode) => mode,
+        Err(code) => return code,
+    };
+    let approved = arguments.auto_approve || command == Some(PlanMode::RefreshOnly);
     let session = &match streaming(session, planning, mode) {
         Ok(session) => session,
         Err(code) => return code,
     };
     session.notice();
-    if !session.is_for_people && !arguments.auto_approve {
+    if !session.is_for_people && !approved {
         return session.fail(
             "Plan file or auto-approve required",
             "Nobody can be asked for approval where the output is for programs (-json). Apply a saved plan, or add -auto-approve.",
@@ -95,6 +109,10 @@ async fn fresh(
     if let Err(code) = needs_configuration(session, mode) {
         return code;
     }
+    let options = match options(session, planning, mode) {
+        Ok(options) => options,
+        Err(said) => return session.say(&said, &SourceMap::new()),
+    };
     let mut wanted = Wanted::planning(planning);
     wanted.backup = arguments.backup.clone();
     let (operation, said) = match Operation::begin(session, interrupts, &wanted).await {
@@ -102,9 +120,9 @@ async fn fresh(
         Err(refusal) => return refused(session, &refusal),
     };
     session.say(&said, &operation.ops.sources);
-    let (outcome, mut code) = make(session, &operation, planning, mode).await;
+    let (outcome, mut code) = make(session, &operation, planning, &options).await;
     let approved = match &outcome.plan {
-        Some(plan) if code == exit::SUCCESS => approve(session, arguments, plan),
+        Some(plan) if code == exit::SUCCESS => approve(session, arguments, plan, approved),
         _ => Ok(false),
     };
     match approved {
@@ -137,8 +155,9 @@ fn approve(
     session: &Session,
     arguments: &arguments::Apply,
     plan: &Plan,
+    approved: bool,
 ) -> Result<bool, Diagnostics> {
-    if arguments.auto_approve || !plan.has_changes() {
+    if approved || !plan.has_changes() {
         return Ok(true);
     }
     if arguments.planning.variables.input == Some(false) || !session.may_ask {
@@ -149,16 +168,19 @@ fn approve(
         .hint("To apply without being asked, add -auto-approve.")
         .into());
     }
-    let (question, what) = if plan.mode == PlanMode::Destroy {
-        (
+    let (question, what) = match plan.mode {
+        PlanMode::Destroy => (
             "Do you really want to destroy all of this?",
             "Everything shown above is removed. There is no undo.",
-        )
-    } else {
-        (
+        ),
+        PlanMode::RefreshOnly => (
+            "Do you want the state to record this?",
+            "What is shown above is written into the state; nothing in the world is changed.",
+        ),
+        PlanMode::Normal => (
             "Do you want to do this?",
             "Everything shown above is carried out.",
-        )
+        ),
     };
     session.tell("\n");
     session.approve(question, what)

@@ -17,6 +17,7 @@ mod workspace;
 
 use crate::arguments::Command;
 use crate::session::Session;
+use formwork_plan::PlanMode;
 
 pub use version::VERSION;
 
@@ -28,8 +29,9 @@ pub fn run(session: &Session, command: &Command) -> u8 {
         Command::Modules(arguments) => get::list(session, arguments),
         Command::Validate(arguments) => validate::run(session, arguments),
         Command::Plan(arguments) => plan::run(session, arguments),
-        Command::Apply(arguments) => apply::run(session, arguments, false),
-        Command::Destroy(arguments) => apply::run(session, arguments, true),
+        Command::Apply(arguments) => apply::run(session, arguments, None),
+        Command::Destroy(arguments) => apply::run(session, arguments, Some(PlanMode::Destroy)),
+        Command::Refresh(arguments) => apply::run(session, arguments, Some(PlanMode::RefreshOnly)),
         Command::Show(arguments) => show::run(session, arguments),
         Command::Output(arguments) => output::run(session, arguments),
         Command::State(command) => state::run(session, command),

@@ -5,10 +5,13 @@ use crate::operation::{Operation, Wanted, refused};
 use crate::plan_file;
 use crate::runtime::{Interrupts, block_on};
 use crate::session::{Session, exit};
-use formwork_diagnostics::SourceMap;
-use formwork_ops::{PlanOptions, PlanOutcome};
+use formwork_addresses::{AbsResourceInstance, ResourceMode, Target};
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
+use formwork_ops::{Limits, PlanOptions, PlanOutcome};
 use formwork_plan::{Plan, PlanMode};
 use formwork_render::plan_text;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Plan) -> u8 {
@@ -19,7 +22,10 @@ pub fn run(session: &Session, arguments: &arguments::Plan) -> u8 {
 
 async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Interrupts) -> u8 {
     let planning = &arguments.planning;
-    let mode = mode(planning.destroy);
+    let mode = match mode(session, planning, None) {
+        Ok(mode) => mode,
+        Err(code) => return code,
+    };
     let session = match streaming(session, planning, mode) {
         Ok(session) => session,
         Err(code) => return code,
@@ -29,14 +35,17 @@ async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Inter
     if let Err(code) = needs_configuration(session, mode) {
         return code;
     }
+    let options = match options(session, planning, mode) {
+        Ok(options) => options,
+        Err(said) => return session.say(&said, &SourceMap::new()),
+    };
     let wanted = Wanted::planning(planning);
     let (operation, said) = match Operation::begin(session, interrupts, &wanted).await {
         Ok(begun) => begun,
         Err(refusal) => return refused(session, &refusal),
     };
     session.say(&said, &operation.ops.sources);
-    let (outcome, code) = make(session, &operation, planning, mode).await;
-    let mut code = code;
+    let (outcome, mut code) = make(session, &operation, planning, &options).await;
     if let (exit::SUCCESS, Some(plan)) = (code, &outcome.plan) {
         code = save(session, arguments, plan);
     }
@@ -76,13 +85,132 @@ pub fn streaming(
     session.streaming(&planning.streaming, strict, mode)
 }
 
-/// Which kind of plan is wanted.
-pub fn mode(destroy: bool) -> PlanMode {
-    if destroy {
-        PlanMode::Destroy
-    } else {
-        PlanMode::Normal
+/// Which kind of plan is wanted, by the command or by flags.
+///
+/// # Errors
+/// The exit code when two are wanted at once, which was said.
+pub fn mode(
+    session: &Session,
+    planning: &arguments::Planning,
+    command: Option<PlanMode>,
+) -> Result<PlanMode, u8> {
+    let destroys = planning.destroy || command == Some(PlanMode::Destroy);
+    let refreshes = planning.refresh_only || command == Some(PlanMode::RefreshOnly);
+    let wrong = |detail: &str| Err(session.fail("Incompatible plan mode options", detail));
+    match (destroys, refreshes) {
+        (true, true) => wrong(
+            "A plan either destroys (-destroy) or only records what has changed outside (-refresh-only).",
+        ),
+        (_, true) if !planning.refresh => wrong(
+            "A plan that only refreshes (-refresh-only) does nothing at all with -refresh=false.",
+        ),
+        (_, true) if !planning.limiting.replace.is_empty() => wrong(
+            "A plan that only refreshes (-refresh-only) replaces nothing, so -replace does not go with it.",
+        ),
+        (true, _) if !planning.limiting.replace.is_empty() => wrong(
+            "A plan that destroys (-destroy) replaces nothing, so -replace does not go with it.",
+        ),
+        (true, _) => Ok(PlanMode::Destroy),
+        (_, true) => Ok(PlanMode::RefreshOnly),
+        _ => Ok(PlanMode::Normal),
     }
+}
+
+/// How to plan, by the flags.
+pub fn options(
+    session: &Session,
+    planning: &arguments::Planning,
+    mode: PlanMode,
+) -> Result<PlanOptions, Diagnostics> {
+    let limiting = &planning.limiting;
+    let mut said = Diagnostics::new();
+    let limits = Limits {
+        targets: targets(
+            session,
+            "-target",
+            &limiting.target,
+            &limiting.target_file,
+            &mut said,
+        ),
+        excludes: targets(
+            session,
+            "-exclude",
+            &limiting.exclude,
+            &limiting.exclude_file,
+            &mut said,
+        ),
+    };
+    if !limits.targets.is_empty() && !limits.excludes.is_empty() {
+        said.push(Diagnostic::error(
+            "Invalid combination of arguments",
+            "-target and -exclude do not go together: name either what takes part or what does not.",
+        ));
+    }
+    let mut replace = BTreeSet::new();
+    for text in &limiting.replace {
+        match text.parse::<AbsResourceInstance>() {
+            Ok(address) if address.resource.mode == ResourceMode::Managed => {
+                replace.insert(address);
+            }
+            Ok(_) => said.push(Diagnostic::error(
+                "Invalid force-replace address",
+                format!("-replace names {text}, but only managed resources can be replaced."),
+            )),
+            Err(why) => said.push(Diagnostic::error(
+                "Invalid force-replace address",
+                format!("-replace names {text:?}, which is no address of an instance: {why}."),
+            )),
+        }
+    }
+    if said.has_errors() {
+        return Err(said);
+    }
+    Ok(PlanOptions {
+        mode,
+        refresh: planning.refresh,
+        replace,
+        limits,
+    })
+}
+
+/// The addresses that a flag and files name.
+fn targets(
+    session: &Session,
+    flag: &str,
+    given: &[String],
+    files: &[PathBuf],
+    said: &mut Diagnostics,
+) -> Vec<Target> {
+    let mut named: Vec<(String, String)> = Vec::new();
+    named.extend(given.iter().map(|text| (text.clone(), flag.to_owned())));
+    for path in files {
+        match std::fs::read_to_string(session.environment.working.join(path)) {
+            Ok(text) => {
+                for (n, line) in text.lines().enumerate() {
+                    let line = line.split('#').next().unwrap_or_default().trim();
+                    if !line.is_empty() {
+                        let from = format!("Line {} of {}", n + 1, path.display());
+                        named.push((line.to_owned(), from));
+                    }
+                }
+            }
+            Err(error) => said.push(Diagnostic::error(
+                "Failed to read targets",
+                format!("{} cannot be read: {error}.", path.display()),
+            )),
+        }
+    }
+    let mut found = Vec::new();
+    for (text, from) in named {
+        match text.parse() {
+            Ok(target) => found.push(target),
+            Err(why) => said.push(Diagnostic::error(
+                "Invalid target",
+                format!("{from} names {text:?}, which is no address: {why}."),
+            )),
+        }
+    }
+    found
 }
 
 /// Plans, and shows the plan and what there is to say about it.
@@ -90,14 +218,9 @@ pub async fn make(
     session: &Session,
     operation: &Operation,
     planning: &arguments::Planning,
-    mode: PlanMode,
+    options: &PlanOptions,
 ) -> (PlanOutcome, u8) {
-    let options = PlanOptions {
-        mode,
-        refresh: planning.refresh,
-        ..PlanOptions::default()
-    };
-    let outcome = formwork_ops::plan(&operation.ops, &options).await;
+    let outcome = formwork_ops::plan(&operation.ops, options).await;
     if let (Some(stream), Some(plan)) = (&session.stream, &outcome.plan) {
         stream.planned_outputs(&plan.outputs);
     }

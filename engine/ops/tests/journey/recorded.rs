@@ -69,9 +69,11 @@ cases! {
     precondition_ok_fail "precondition-ok-fail"
     precondition_unknown "precondition-unknown"
     removed_destroy "removed-destroy"
+    refresh_only "refresh-only"
     sensitive "sensitive"
     state_commands "state-commands"
     taint "taint"
+    target "target"
     triggers_replace "triggers-replace"
     update_in_place "update-in-place"
     variable_nullable "variable-nullable"
@@ -89,8 +91,6 @@ const NOT_YET: &[(&str, &str)] = &[
     ("import-generate-config", "import blocks"),
     ("partial-apply", "provisioners"),
     ("provisioner-local-exec", "provisioners"),
-    ("refresh-only", "-refresh-only"),
-    ("target", "-target"),
 ];
 
 /// What differs on purpose: the case, how the difference begins, and why.
@@ -628,8 +628,12 @@ fn options(arguments: &Json) -> Result<PlanOptions, String> {
         match a.as_str().unwrap_or_default() {
             "-destroy" => options.mode = PlanMode::Destroy,
             "-refresh-only" => options.mode = PlanMode::RefreshOnly,
-            a if a.starts_with("-target") || a.starts_with("-generate") => {
+            a if a.starts_with("-generate") => {
                 return Err(format!("{a} is not served"));
+            }
+            a if let Some(target) = a.strip_prefix("-target=") => {
+                let target = target.parse().expect("a target");
+                options.limits.targets.push(target);
             }
             _ => {}
         }

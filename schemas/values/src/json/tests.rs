@@ -132,6 +132,13 @@ fn refusals() {
         value_to_json(&object(Value::dynamic())),
         Err(EncodeError::Unknown(path("a")))
     );
+    // nor what has no type to be written by, however deep
+    let dynamic = Value::tuple(vec![Value::dynamic()]);
+    assert!(matches!(
+        value_to_json_as(&dynamic, &Type::Dynamic),
+        Err(EncodeError::Unknown(_))
+    ));
+
     let marked = object(Value::TRUE.with_marks(&Marks::SENSITIVE));
     assert_eq!(value_to_json(&marked), Err(EncodeError::Marked(path("a"))));
     let infinite = object(Value::number(Number::infinity()));

@@ -60,7 +60,11 @@ fn write_step(
     }
     if let Some(Type::Dynamic) = ty {
         let own = value.type_of();
-        if own.is_dynamic() && value.is_null() {
+        if own.is_dynamic() {
+            // there is no type to write it by: it is null, or not known at all
+            if !value.is_null() {
+                return Err(EncodeError::Unknown(path.clone()));
+            }
             out.push_str("null");
             return Ok(());
         }
