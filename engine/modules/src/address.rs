@@ -34,20 +34,23 @@ pub enum Package {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address(String);
 
-/// Parameters of a query that are no secret: they say what is fetched.
-const PLAIN_PARAMETERS: &[&str] = &[
-    "ref",
-    "depth",
-    "archive",
-    "checksum",
-    "filename",
-    "terraform-get",
-    "version",
-    "alt",
-    "prefix",
-    "maxResults",
-    "generation",
+/// What the name of a parameter holds whose value is a secret.
+const SECRET: &[&str] = &[
+    "token", "key", "secret", "sig", "pass", "pwd", "cred", "auth", "session", "jwt", "code",
 ];
+
+/// Parameters that say what is fetched, however long their values are.
+const PLAIN: &[&str] = &["ref", "depth", "archive", "checksum", "filename"];
+
+/// Whether a parameter of a query must not be shown: by its name, or because nobody writes such a value
+/// by hand.
+fn is_secret(name: &str, value: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    if PLAIN.contains(&name.as_str()) {
+        return false;
+    }
+    SECRET.iter().any(|s| name.contains(s)) || value.len() >= 32
+}
 
 /// What stands in place of a secret.
 pub(crate) const HIDDEN: &str = "(hidden)";
@@ -136,7 +139,7 @@ impl Address {
         if let Some((_, query)) = self.0.split_once('?') {
             for pair in query.split('#').next().unwrap_or_default().split('&') {
                 if let Some((name, value)) = pair.split_once('=')
-                    && !PLAIN_PARAMETERS.contains(&name)
+                    && is_secret(name, value)
                     && value.len() > 3
                 {
                     secrets.push(value.to_owned());
@@ -170,7 +173,7 @@ impl fmt::Display for Address {
         for (i, pair) in query.split('&').enumerate() {
             let and = if i > 0 { "&" } else { "" };
             match pair.split_once('=') {
-                Some((name, _)) if !PLAIN_PARAMETERS.contains(&name) => {
+                Some((name, value)) if is_secret(name, value) => {
                     write!(f, "{and}{name}={HIDDEN}")?;
                 }
                 _ => write!(f, "{and}{pair}")?,
@@ -624,6 +627,7 @@ mod tests {
             "git::https://user:hunter22@e.com/foo.git?ref=v1",
             "git::https://(hidden)@e.com/foo.git?ref=v1",
         );
+        check("https://e.com/x?a=1&b", "https://e.com/x?a=1&b");
         check(
             "https://tok3n@e.com/x.zip?sig=abcdef&archive=zip",
             "https://(hidden)@e.com/x.zip?sig=(hidden)&archive=zip",
