@@ -65,8 +65,8 @@ pub use module_call::{ModuleCall, ModuleSource, PassedProvider};
 pub use moves::{MoveResults, Moves};
 pub use provider::{ProviderConfig, ProviderRequirement};
 pub use reader::{
-    ConfinedReader, DiskReader, LocalModulesOnly, MemoryReader, ModuleFetcher,
-    ModuleRequest, SourceReader,
+    ConfinedReader, DiskReader, LocalModulesOnly, MemoryReader, ModuleFetcher, ModuleRequest,
+    SourceReader,
 };
 pub use refactoring::{ImportBlock, MoveTarget, MovedBlock, MovedForEach, RemovedBlock};
 pub use references::{

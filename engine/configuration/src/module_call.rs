@@ -102,6 +102,9 @@ impl ModuleSource {
         if matches!(text, "." | "..") || text.starts_with("./") || text.starts_with("../") {
             return Ok(Self::Local(Arc::from(text)));
         }
+        if text.starts_with(".\\") || text.starts_with("..\\") {
+            return Ok(Self::Local(Arc::from(text.replace('\\', "/"))));
+        }
         if text.is_empty() {
             return Err("a source cannot be empty".to_owned());
         }
@@ -110,27 +113,39 @@ impl ModuleSource {
             _ => (text, None),
         };
         let parts: Vec<&str> = address.split('/').collect();
+        let alphanumeric = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
         let plain = |p: &&str| {
+            p.chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+                && alphanumeric(p.chars().next())
+                && alphanumeric(p.chars().next_back())
+        };
+        let system = |p: &str| {
             !p.is_empty()
                 && p.chars()
-                    .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+                    .all(|c| c.is_ascii_digit() || c.is_ascii_lowercase())
         };
-        let host_like = |h: &str| h.contains('.') && !h.contains("::") && !h.contains('@');
+        // A name with a dot, or one of this machine with a port.
+        let host_like = |h: &str| {
+            let name = h.split(':').next().unwrap_or_default();
+            let is_local = name == "localhost" && name != h;
+            (name.contains('.') || is_local) && !h.contains("::") && !h.contains('@')
+        };
         // These hosts have shorthands of their own that mean git repositories.
-        let shorthand = |h: &str| matches!(h, "github.com" | "bitbucket.org" | "gitlab.com");
+        let shorthand = |h: &str| matches!(h, "github.com" | "bitbucket.org");
         let registry = |host: &str, n: &str, name: &str, s: &str| Self::Registry {
-            host: Arc::from(host),
+            host: Arc::from(host.to_lowercase()),
             namespace: Arc::from(n),
             name: Arc::from(name),
             system: Arc::from(s),
             subdirectory: subdirectory.clone(),
         };
         match &parts[..] {
-            [n, name, s] if [n, name, s].into_iter().all(plain) => {
+            [n, name, s] if plain(n) && plain(name) && system(s) => {
                 Ok(registry(formwork_addresses::DEFAULT_HOST, n, name, s))
             }
             [host, n, name, s]
-                if host_like(host) && !shorthand(host) && [n, name, s].into_iter().all(plain) =>
+                if host_like(host) && !shorthand(host) && plain(n) && plain(name) && system(s) =>
             {
                 Ok(registry(host, n, name, s))
             }
@@ -387,4 +402,64 @@ fn passed_providers(e: &Expression, diagnostics: &mut Diagnostics) -> Vec<Passed
         });
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ModuleSource;
+
+    #[track_caller]
+    fn check(text: &str, kind: &str) {
+        let found = match ModuleSource::parse(text) {
+            Ok(ModuleSource::Local(path)) => format!("local {path}"),
+            Ok(ModuleSource::Remote(_)) => "remote".to_owned(),
+            Ok(registry) => format!("registry {registry}"),
+            Err(_) => "none".to_owned(),
+        };
+        assert_eq!(found, kind, "{text}");
+    }
+
+    #[test]
+    fn kinds_of_sources() {
+        // each as terraform 1.11.4 takes it, but for localhost with a port, which it takes for a scheme
+        check("a_b/c-d/e1", "registry registry.terraform.io/a_b/c-d/e1");
+        check("a/b/1", "registry registry.terraform.io/a/b/1");
+        check("a/b/c//x", "registry registry.terraform.io/a/b/c//x");
+        check("EXAMPLE.com/A/b/c", "registry example.com/A/b/c");
+        check("example.com:8080/a/b/c", "registry example.com:8080/a/b/c");
+        check("127.0.0.1:80/a/b/c", "registry 127.0.0.1:80/a/b/c");
+        check("localhost:80/a/b/c", "registry localhost:80/a/b/c");
+        check("gitlab.com/a/b/c", "registry gitlab.com/a/b/c");
+        for text in [
+            "github.com/a/b/c",
+            "bitbucket.org/a/b/c",
+            "git::a/b/c",
+            "http://x",
+            "git@github.com:a/b",
+            "/abs",
+        ] {
+            check(text, "remote");
+        }
+        check("./m?x=1", "local ./m?x=1");
+        check(".\\m\\n", "local ./m/n");
+        check("..", "local ..");
+        for text in [
+            "",
+            "a-/b/c",
+            "-a/b/c",
+            "a/b_/c",
+            "a/b/C",
+            "a/b/c-d",
+            "example/a/b/c",
+            "localhost/a/b/c",
+            "a/b/c/d",
+            "~/m",
+            "modules/x",
+            "a/b",
+            "x",
+            "a/b/c?x=1",
+        ] {
+            check(text, "none");
+        }
+    }
 }

@@ -403,22 +403,25 @@ fn shorthand(address: &str) -> Result<Option<(Package, Option<String>)>, String>
     if !matches!(host, "github.com" | "bitbucket.org") {
         return Ok(None);
     }
-    let (Some(owner), Some(name)) = (parts.next(), parts.next()) else {
-        return Err(format!(
-            "an address at {host} has an owner and a repository: {host}/OWNER/REPOSITORY"
-        ));
-    };
-    if owner.is_empty() || name.is_empty() {
-        return Err(format!(
-            "an address at {host} has an owner and a repository: {host}/OWNER/REPOSITORY"
-        ));
-    }
-    let name = name.strip_suffix(".git").unwrap_or(name);
+    let whole =
+        || format!("an address at {host} has an owner and a repository: {host}/OWNER/REPOSITORY");
+    let owner = parts.next().filter(|p| !p.is_empty()).ok_or_else(whole)?;
+    let name = parts.next().filter(|p| !p.is_empty()).ok_or_else(whole)?;
     let rest: Vec<&str> = parts.filter(|p| !p.is_empty()).collect();
-    let package = Package::Git(repository(&format!(
-        "https://{host}/{owner}/{name}.git{query}"
-    ))?);
-    Ok(Some((package, (!rest.is_empty()).then(|| rest.join("/")))))
+    // at one of them further parts are a directory, at the other a part of the repository's name
+    let (name, directory) = if host == "github.com" {
+        (name.to_owned(), (!rest.is_empty()).then(|| rest.join("/")))
+    } else {
+        let mut name = name.to_owned();
+        for part in rest {
+            name.push('/');
+            name.push_str(part);
+        }
+        (name, None)
+    };
+    let name = name.strip_suffix(".git").unwrap_or(&name);
+    let url = format!("https://{host}/{owner}/{name}.git{query}");
+    Ok(Some((Package::Git(repository(&url)?), directory)))
 }
 
 /// The address of a repository, once it is one that git is asked for.
@@ -594,6 +597,10 @@ mod tests {
         check(
             "bitbucket.org/foo/bar//sub?ref=1",
             "git::https://bitbucket.org/foo/bar.git//sub?ref=1",
+        );
+        check(
+            "bitbucket.org/a/b/c",
+            "git::https://bitbucket.org/a/b/c.git",
         );
         check("git::/srv/repo", "git::file:///srv/repo");
         check(
