@@ -9,6 +9,7 @@
 )]
 
 mod bad_input;
+mod beyond;
 mod command_line;
 mod console;
 mod event_stream;

@@ -4,10 +4,14 @@ use crate::language::LanguageLevel;
 use crate::lock::DependencyLock;
 use crate::module::{Module, Unserved};
 use crate::module_call::ModuleCall;
+use crate::provider::ProviderConfig;
 use crate::resource::ResourceBlock;
 use crate::version::VersionConstraints;
-use formwork_addresses::{AbsProviderConfig, LocalProviderConfig, ModulePath, ProviderAddr};
+use formwork_addresses::{
+    AbsProviderConfig, InstanceKey, LocalProviderConfig, ModulePath, ProviderAddr,
+};
 use formwork_diagnostics::SourceRange;
+use formwork_syntax::Expression;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -26,12 +30,24 @@ pub struct Configuration {
 }
 
 /// Which provider configuration a local name comes to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ResolvedProvider {
     /// The configuration: the module whose block it is, or the root's default one if there is none.
     pub config: AbsProviderConfig,
     /// Whether there is a block. Without one the provider is configured with nothing.
     pub declared: bool,
+    /// The keys chosen on the way to the block, the nearest first. A block with for_each needs exactly
+    /// one, any other none.
+    pub keys: Vec<ProviderKey>,
+}
+
+/// The key of a provider instance, as it is chosen in a `provider` or `providers` argument.
+#[derive(Clone, Debug)]
+pub struct ProviderKey {
+    /// The module in which it is written: that of the resource, or one whose call leads to it.
+    pub module: ModulePath,
+    /// What it is.
+    pub expression: Expression,
 }
 
 /// A provider that is required, and what of it.
@@ -77,6 +93,7 @@ impl Configuration {
         local: &LocalProviderConfig,
     ) -> Result<ResolvedProvider, (ModulePath, LocalProviderConfig)> {
         let (mut path, mut local) = (path.clone(), local.clone());
+        let mut keys = Vec::new();
         loop {
             let Some(module) = self.modules.get(&path) else {
                 return Err((path, local));
@@ -89,8 +106,10 @@ impl Configuration {
                         module: path,
                         provider,
                         alias,
+                        key: InstanceKey::None,
                     },
                     declared: true,
+                    keys,
                 });
             }
             let Some((parent, call)) = path.parent().zip(self.call_of(&path)) else {
@@ -100,6 +119,7 @@ impl Configuration {
                 return Ok(ResolvedProvider {
                     config: AbsProviderConfig::root_default(provider),
                     declared: false,
+                    keys,
                 });
             };
             let (caller, call) = call;
@@ -108,9 +128,15 @@ impl Configuration {
                 .iter()
                 .flatten()
                 .find(|p| p.child == local)
-                .map(|p| p.parent.local.clone());
+                .map(|p| &p.parent);
+            if let Some(expression) = passed.and_then(|p| p.key.clone()) {
+                keys.push(ProviderKey {
+                    module: parent.clone(),
+                    expression,
+                });
+            }
             local = match passed {
-                Some(in_parent) => in_parent,
+                Some(in_parent) => in_parent.local.clone(),
                 None if local.alias.is_some() => return Err((path, local)),
                 None => LocalProviderConfig {
                     name: caller.local_name_of(&provider),
@@ -125,11 +151,26 @@ impl Configuration {
     /// it names is not there, which loading has reported.
     pub fn provider_of(&self, path: &ModulePath, resource: &ResourceBlock) -> ResolvedProvider {
         let local = resource.local_provider();
-        self.resolve_provider(path, &local)
-            .unwrap_or_else(|_| ResolvedProvider {
-                config: AbsProviderConfig::root_default(self.provider_addr(path, &local)),
-                declared: false,
-            })
+        let mut resolved =
+            self.resolve_provider(path, &local)
+                .unwrap_or_else(|_| ResolvedProvider {
+                    config: AbsProviderConfig::root_default(self.provider_addr(path, &local)),
+                    declared: false,
+                    keys: Vec::new(),
+                });
+        let own = resource.provider.as_ref().and_then(|p| p.key.clone());
+        if let Some(expression) = own {
+            let module = path.clone();
+            resolved.keys.insert(0, ProviderKey { module, expression });
+        }
+        resolved
+    }
+
+    /// The `provider` block of a configuration, or of one instance of it.
+    pub fn provider_block(&self, config: &AbsProviderConfig) -> Option<&ProviderConfig> {
+        self.modules
+            .get(&config.module)?
+            .provider_block(&config.provider, config.alias.as_ref())
     }
 
     /// Which provider a local name in a module means.

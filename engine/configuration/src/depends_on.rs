@@ -150,6 +150,7 @@ pub(crate) fn provider_reference(
     e: &Expression,
     diagnostics: &mut Diagnostics,
 ) -> Option<ProviderReference> {
+    let e = e.static_form();
     let (path, key) = match e.kind() {
         formwork_syntax::ExpressionKind::Index {
             collection, key, ..

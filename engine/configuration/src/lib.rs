@@ -50,7 +50,7 @@ mod written_address;
 mod tests;
 
 pub use check::{CheckBlock, CheckRule};
-pub use configuration::{Configuration, RequiredProvider, ResolvedProvider};
+pub use configuration::{Configuration, ProviderKey, RequiredProvider, ResolvedProvider};
 pub use depends_on::{ProviderReference, StaticReference};
 pub use formwork_eval::{Defaults, TypeConstraint, parse_type_constraint};
 pub use inputs::{
@@ -76,6 +76,7 @@ pub use references::{
 pub use resource::{
     IgnoreChanges, Lifecycle, Provisioner, ProvisionerTime, Repetition, ResourceBlock,
 };
+pub use static_checks::provider_key_mistake;
 pub use statics::{StaticInputs, StaticVariables};
 pub use tfvars::{GivenValue, Unsuitable, parse_tfvars};
 pub use variable::{InputVariable, LocalValue, OutputValue};

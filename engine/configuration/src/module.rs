@@ -262,12 +262,6 @@ impl Module {
             "terraform" => self.settings(block, level, requirements_at, diagnostics),
             "provider" => {
                 if let Some(p) = ProviderConfig::decode(block, diagnostics) {
-                    if let Some(e) = &p.for_each {
-                        self.unserved.push(Unserved {
-                            construct: "provider for_each",
-                            range: e.range(),
-                        });
-                    }
                     let key = p.local.clone();
                     let detail = |before: &ProviderConfig| match &before.local.alias {
                         None => format!(

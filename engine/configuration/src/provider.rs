@@ -104,6 +104,16 @@ impl ProviderConfig {
             constraints(&given, a.expression.range(), diagnostics)
         });
         let for_each = body.attribute("for_each").map(|a| a.expression.clone());
+        if let (Some(e), None) = (&for_each, body.attribute("alias")) {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Invalid provider configuration",
+                    "A provider block with for_each makes several configurations, so it cannot be \
+                     the default one, which a resource has without asking. Give it an alias.",
+                )
+                .at(e.range()),
+            );
+        }
         for a in body.attributes() {
             if matches!(&*a.name, "count" | "depends_on" | "source") {
                 diagnostics.push(

@@ -10,7 +10,7 @@
 //! `try(module.x.y, null)` is a legitimate question, and evaluation answers it.
 
 use crate::check::CheckRule;
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, ProviderKey, ResolvedProvider};
 use crate::module::Module;
 use crate::module_call::ModuleCall;
 use crate::refactoring::{MoveTarget, RemovedBlock};
@@ -135,6 +135,32 @@ pub(crate) fn check(configuration: &Configuration, diagnostics: &mut Diagnostics
         };
         c.module();
     }
+}
+
+/// What is wrong with the keys chosen on the way to a provider block.
+pub fn provider_key_mistake(resolved: &ResolvedProvider, repeated: bool) -> Option<Diagnostic> {
+    let config = &resolved.config;
+    let detail = match (repeated, &resolved.keys[..]) {
+        (true, [_]) | (false, []) => return None,
+        (true, []) => format!(
+            "The block of {config} has for_each, so there are several configurations. Say which is \
+             meant by a key, as in {}[each.key], here or in the \"providers\" argument of the \
+             module's call.",
+            config.alias.as_ref().map_or_else(
+                || config.provider.kind.to_string(),
+                |a| format!("{}.{a}", config.provider.kind)
+            )
+        ),
+        (true, _) => format!(
+            "Which configuration of {config} is meant has been chosen already where it was handed in, \
+             and is chosen here once more. Leave one of the keys out."
+        ),
+        (false, _) => format!(
+            "A key chooses one of the configurations that a provider block with for_each makes, but \
+             that of {config} makes one only. Leave the key out."
+        ),
+    };
+    Some(Diagnostic::error("Invalid provider instance key", detail))
 }
 
 struct Checker<'a> {
@@ -284,6 +310,19 @@ impl Checker<'_> {
         }
         if let Some(p) = &r.provider {
             self.provider(&p.local, p.range);
+            p.key.iter().for_each(|k| self.expression(k, place));
+        }
+        let resolved = self.configuration.provider_of(self.path, r);
+        let at = r.provider.as_ref().map_or(r.range, |p| p.range);
+        self.provider_key(&resolved, at);
+    }
+
+    /// Whether a key is chosen for a provider block with for_each, and for no other.
+    fn provider_key(&mut self, resolved: &ResolvedProvider, range: SourceRange) {
+        let block = self.configuration.provider_block(&resolved.config);
+        let repeated = block.is_some_and(|b| b.for_each.is_some());
+        if let Some(d) = provider_key_mistake(resolved, repeated) {
+            self.diagnostics.push(d.at(range));
         }
     }
 
@@ -362,6 +401,19 @@ impl Checker<'_> {
     fn providers_of_call(&mut self, call: &ModuleCall, path: &ModulePath, child: &Module) {
         for p in call.providers.iter().flatten() {
             self.provider(&p.parent.local, p.parent.range);
+            if let Some(key) = &p.parent.key {
+                self.expression(key, Place::repeated(&call.repetition));
+                let resolved = self
+                    .configuration
+                    .resolve_provider(self.path, &p.parent.local);
+                if let Ok(mut resolved) = resolved {
+                    resolved.keys.push(ProviderKey {
+                        module: self.path.clone(),
+                        expression: key.clone(),
+                    });
+                    self.provider_key(&resolved, p.parent.range);
+                }
+            }
             let ours = self.module.provider_of_name(&p.parent.local.name);
             let theirs = child.provider_of_name(&p.child.name);
             if ours != theirs {

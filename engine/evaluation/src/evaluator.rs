@@ -3,10 +3,11 @@
 use crate::Calls;
 use crate::calls::ModuleFunctions;
 use crate::objects::{Expansion, Objects};
+use crate::provider_config::Elements;
 use crate::reading::Reading;
 use crate::repetition::{Repeated, expand};
 use crate::scope::{ModuleScope, RepetitionData};
-use formwork_addresses::{AbsResource, InstanceKey, ModuleInstance};
+use formwork_addresses::{AbsProviderConfig, AbsResource, InstanceKey, ModuleInstance};
 use formwork_configuration::{Configuration, InputVariable, Module, ModuleCall, Repetition};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_eval::Builtins;
@@ -82,6 +83,7 @@ pub struct Evaluator {
     root_variables: BTreeMap<Arc<str>, Value>,
     memos: RwLock<HashMap<Key, Arc<Memo>>>,
     whole_calls: RwLock<HashMap<(ModuleInstance, Arc<str>), Value>>,
+    provider_elements: RwLock<HashMap<AbsProviderConfig, Elements>>,
 }
 
 impl Evaluator {
@@ -104,6 +106,7 @@ impl Evaluator {
             root_variables,
             memos: RwLock::default(),
             whole_calls: RwLock::default(),
+            provider_elements: RwLock::default(),
         }
     }
 
@@ -164,7 +167,7 @@ impl Evaluator {
     }
 
     /// The repetition data of one instance of a module call.
-    fn call_repetition(
+    pub(crate) fn call_repetition(
         &self,
         parent: &ModuleInstance,
         call: &ModuleCall,
@@ -341,6 +344,26 @@ impl Evaluator {
         // Another task may have been quicker; then its memo is the one whose diagnostics count.
         let mut memos = self.memos.write().unwrap_or_else(PoisonError::into_inner);
         Some(memos.entry(key).or_insert(memo).clone())
+    }
+
+    /// The elements of a provider block's for_each, if they are remembered.
+    pub(crate) fn known_provider_elements(&self, block: &AbsProviderConfig) -> Option<Elements> {
+        let all = self
+            .provider_elements
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.get(block).cloned()
+    }
+
+    /// Remembers them, unless parts of them are to become known.
+    pub(crate) fn keep_provider_elements(&self, block: AbsProviderConfig, elements: &Elements) {
+        if !self.setting.applying || elements.values().all(Value::is_wholly_known) {
+            let mut all = self
+                .provider_elements
+                .write()
+                .unwrap_or_else(PoisonError::into_inner);
+            all.insert(block, elements.clone());
+        }
     }
 
     /// All instances of a call as one value, if that is remembered.

@@ -155,6 +155,15 @@ impl Wiring<'_> {
                 .into_iter()
                 .for_each(|e| self.all(expression_references(e)));
             self.depends_on(&c.depends_on);
+            // Which provider configuration is handed in must be known when what is in it is planned.
+            for key in c
+                .providers
+                .iter()
+                .flatten()
+                .filter_map(|p| p.parent.key.as_ref())
+            {
+                self.all(expression_references(key));
+            }
             self.arguments(c);
         }
         for v in module.variables.values() {

@@ -70,6 +70,7 @@ impl Source {
             "provider[\"registry.terraform.io/hashicorp/google\"]",
             "provider[\"registry.terraform.io/hashicorp/google\"].east",
             "module.a.module.b.provider[\"terraform.io/builtin/terraform\"]",
+            "provider[\"registry.terraform.io/hashicorp/google\"].in[\"a \\\"].b\"]",
         ])
         .parse()
         .unwrap()

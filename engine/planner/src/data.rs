@@ -1,11 +1,11 @@
 //! Data sources: read while planning where everything they need is known, else left for apply.
 
-use crate::managed::{Shared, addressed, decode_config, placed_in};
+use crate::managed::{Placed, Shared, addressed, decode_config, placed_in};
 use crate::walk::{Walk, join, lock, with_origin};
-use formwork_addresses::{AbsResourceInstance, InstanceKey, ModuleInstance, ModulePath, Subject};
-use formwork_configuration::{Module, ResourceBlock, StaticReference};
+use formwork_addresses::{AbsResourceInstance, InstanceKey, ModulePath, Subject};
+use formwork_configuration::{ResourceBlock, StaticReference};
 use formwork_diagnostics::{Diagnostic, Diagnostics, Severity};
-use formwork_evaluation::{Expansion, ModuleFunctions, ModuleScope, Verdict};
+use formwork_evaluation::{ModuleFunctions, ModuleScope, Verdict};
 use formwork_graph::{Node, Visit, What};
 use formwork_plan::{Action, ActionReason, CheckKind, Event, ResourceInstanceChange};
 use formwork_provider::{Bytes, ReadDataRequest, Reported, ValidateRequest};
@@ -27,33 +27,39 @@ enum Read {
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) async fn data_sources(
-        &self,
-        node: Node,
-        instance: &ModuleInstance,
-        module: &Module,
-        block: &ResourceBlock,
-        expansion: &Expansion,
-    ) -> Visit {
-        let shared = match self.shared(node, instance, module, block, expansion) {
+    pub(crate) async fn data_sources(&self, placed: Placed<'_>) -> Visit {
+        let shared = match self.shared(placed) {
             Ok(s) => s,
             Err(d) => {
                 let _ = self.say(d);
                 return Visit::Failed;
             }
         };
-        let waits = self.dependency_pending(node, block);
-        let shared = &shared;
-        let outcomes: Vec<Visit> =
-            futures::stream::iter(self.taking_part(instance, block, expansion))
-                .map(|key| async move {
-                    let (good, said) = self.data_instance(shared, key, waits).await;
-                    let visit = self.say(said);
-                    if good { visit } else { Visit::Failed }
-                })
-                .buffered(self.input.parallelism.max(1))
-                .collect()
-                .await;
+        let waits = self.dependency_pending(placed.node, placed.block);
+        let shared = shared.as_ref();
+        let outcomes: Vec<Visit> = futures::stream::iter(self.taking_part(placed))
+            .map(|key| async move {
+                let own;
+                let shared = match shared {
+                    Some(shared) => shared,
+                    None => match self.of_instance(placed, &key).await {
+                        Ok(of_instance) => {
+                            own = of_instance;
+                            &own
+                        }
+                        Err(said) => {
+                            let _ = self.say(said);
+                            return Visit::Failed;
+                        }
+                    },
+                };
+                let (good, said) = self.data_instance(shared, key, waits).await;
+                let visit = self.say(said);
+                if good { visit } else { Visit::Failed }
+            })
+            .buffered(self.input.parallelism.max(1))
+            .collect()
+            .await;
         if outcomes.contains(&Visit::Failed) {
             Visit::Failed
         } else {

@@ -33,7 +33,7 @@ pub fn block_of(resource: &AbsResource) -> BlockAddress {
 pub struct References {
     /// Per resource block.
     pub resources: BTreeMap<BlockAddress, BTreeSet<BlockAddress>>,
-    /// Per provider configuration.
+    /// Per provider block.
     pub providers: BTreeMap<AbsProviderConfig, BTreeSet<BlockAddress>>,
     /// Per output of the root module.
     pub outputs: BTreeMap<String, BTreeSet<BlockAddress>>,
@@ -50,7 +50,7 @@ pub struct Conditioned {
     pub of: Option<BlockAddress>,
     /// Resource blocks that get its value, not through other resources.
     pub resources: BTreeSet<BlockAddress>,
-    /// Provider configurations that do.
+    /// Provider blocks that do.
     pub providers: BTreeSet<AbsProviderConfig>,
     /// Outputs of the root module that do.
     pub outputs: BTreeSet<String>,
@@ -271,9 +271,11 @@ impl Builder<'_> {
                 users.extend(self.makes.get(user).into_iter().flatten());
             }
             // As with what it refers to: a configuration that was known needs to wait for nothing.
-            let unknown = |p: &&AbsProviderConfig| further.unknown_providers.contains(*p);
-            let providers = block.providers.iter().filter(unknown);
-            users.extend(providers.filter_map(|p| self.configures.get(p)));
+            let waits = |p: &AbsProviderConfig| {
+                further.unknown_providers.contains(p) && block.providers.contains(&p.block())
+            };
+            let providers = self.configures.iter().filter(|(p, _)| waits(p));
+            users.extend(providers.map(|(_, node)| *node));
             users.extend(block.outputs.iter().filter_map(|o| outputs.get(&**o)));
             for other in block.checks.iter().filter(|o| o != name) {
                 users.extend(checks.get(&**other).into_iter().flatten());
@@ -425,7 +427,7 @@ fn configure_providers(
         for node in nodes {
             b.graph.order(configure, *node);
         }
-        let blocks = b.references.providers.get(provider);
+        let blocks = b.references.providers.get(&provider.block());
         // A configuration that was known when planning needs nothing that this run makes.
         if further.unknown_providers.contains(provider) {
             for block in blocks.into_iter().flatten() {

@@ -34,29 +34,90 @@ pub(crate) struct Shared<'w> {
     pub create_first: bool,
 }
 
+/// A resource block in one instance of its module.
+#[derive(Clone, Copy)]
+pub(crate) struct Placed<'w> {
+    pub node: Node,
+    pub module_instance: &'w ModuleInstance,
+    pub module: &'w Module,
+    pub block: &'w ResourceBlock,
+    pub expansion: &'w Expansion,
+}
+
+impl<'w> Placed<'w> {
+    /// Where one of its instances is evaluated.
+    pub fn scope<'e>(&self, evaluator: &'e Evaluator, key: &InstanceKey) -> ModuleScope<'e>
+    where
+        'w: 'e,
+    {
+        let repetition = evaluator.repetition(
+            &self.block.address.in_module(self.module_instance),
+            &self.block.repetition,
+            self.expansion,
+            key,
+        );
+        ModuleScope::new(evaluator, self.module_instance, repetition)
+    }
+}
+
 impl<'a> Walk<'a> {
-    /// What the instances of a block share, or what is missing.
-    pub(crate) fn shared<'w>(
+    /// What all instances of a block share; `None` if each chooses a provider configuration of its
+    /// own. An error says what is missing.
+    pub(crate) fn shared<'w>(&self, placed: Placed<'w>) -> Result<Option<Shared<'w>>, Diagnostics> {
+        let configuration = self.input.evaluator.configuration();
+        let path = placed.module_instance.path();
+        let resolved = configuration.provider_of(&path, placed.block);
+        let block = configuration.provider_block(&resolved.config);
+        if !resolved.keys.is_empty() || block.is_some_and(|b| b.for_each.is_some()) {
+            return Ok(None);
+        }
+        self.handled_by(placed, resolved.config).map(Some)
+    }
+
+    /// The same for one instance, whose provider configuration depends on its key.
+    pub(crate) async fn of_instance<'w>(
         &self,
-        node: Node,
-        module_instance: &'w ModuleInstance,
-        module: &'w Module,
-        block: &'w ResourceBlock,
-        expansion: &'w Expansion,
+        placed: Placed<'w>,
+        key: &InstanceKey,
     ) -> Result<Shared<'w>, Diagnostics> {
         let evaluator = &self.input.evaluator;
-        let path = module_instance.path();
-        let resolved = evaluator.configuration().provider_of(&path, block);
+        let path = placed.module_instance.path();
+        let resolved = evaluator.configuration().provider_of(&path, placed.block);
+        let scope = placed.scope(evaluator, key);
+        let (config, said) = evaluator
+            .provider_of_instance(&resolved, placed.module_instance, &scope)
+            .await;
+        match config {
+            Some(config) => self.handled_by(placed, config),
+            None => {
+                let resource = placed.block.address.in_module(placed.module_instance);
+                Err(addressed(said, &resource.instance(key.clone())))
+            }
+        }
+    }
+
+    fn handled_by<'w>(
+        &self,
+        placed: Placed<'w>,
+        config: AbsProviderConfig,
+    ) -> Result<Shared<'w>, Diagnostics> {
+        let Placed {
+            node,
+            module_instance,
+            module,
+            block,
+            expansion,
+        } = placed;
         let providers = &self.input.providers;
-        let Some(schema) = providers.schema_of(&resolved.config.provider, &block.address) else {
-            if providers.schemas(&resolved.config.provider).is_none() {
+        let Some(schema) = providers.schema_of(&config.provider, &block.address) else {
+            if providers.schemas(&config.provider).is_none() {
                 // That the provider is not there has been said once, for all its blocks.
                 return Err(Diagnostics::new());
             }
-            let d = providers.unknown_type(&resolved.config.provider, &block.address);
+            let d = providers.unknown_type(&config.provider, &block.address);
             return Err(d.at(block.type_range).into());
         };
-        let Some(provider) = providers.configured(&resolved.config) else {
+        let Some(provider) = providers.configured(&config) else {
             return Err(Diagnostics::new());
         };
         Ok(Shared {
@@ -64,7 +125,7 @@ impl<'a> Walk<'a> {
             module,
             block,
             expansion,
-            provider_config: resolved.config,
+            provider_config: config,
             provider,
             schema,
             dependencies: self.dependencies(node),
@@ -76,28 +137,35 @@ impl<'a> Walk<'a> {
         })
     }
 
-    pub(crate) async fn managed(
-        &self,
-        node: Node,
-        instance: &ModuleInstance,
-        module: &Module,
-        block: &ResourceBlock,
-        expansion: &Expansion,
-    ) -> Visit {
-        let shared = match self.shared(node, instance, module, block, expansion) {
+    pub(crate) async fn managed(&self, placed: Placed<'_>) -> Visit {
+        let shared = match self.shared(placed) {
             Ok(s) => s,
             Err(d) => {
                 let _ = self.say(d);
                 return Visit::Failed;
             }
         };
-        let shared = &shared;
-        let keys = self.taking_part(instance, block, expansion);
+        let shared = shared.as_ref();
+        let keys = self.taking_part(placed);
         let outcomes: Vec<Visit> = futures::stream::iter(keys)
             .map(|key| async move {
                 if self.input.cancel.is_cancelled() {
                     return Visit::Failed;
                 }
+                let own;
+                let shared = match shared {
+                    Some(shared) => shared,
+                    None => match self.of_instance(placed, &key).await {
+                        Ok(of_instance) => {
+                            own = of_instance;
+                            &own
+                        }
+                        Err(said) => {
+                            let _ = self.say(said);
+                            return Visit::Failed;
+                        }
+                    },
+                };
                 let (good, said) = self.managed_instance(shared, key).await;
                 let visit = self.say(said);
                 if good { visit } else { Visit::Failed }
@@ -113,18 +181,13 @@ impl<'a> Walk<'a> {
     }
 
     /// The instances that take part. Of the others references see what the state knows.
-    pub(crate) fn taking_part(
-        &self,
-        instance: &ModuleInstance,
-        block: &ResourceBlock,
-        expansion: &Expansion,
-    ) -> Vec<InstanceKey> {
-        let mut keys = expansion.keys();
+    pub(crate) fn taking_part(&self, placed: Placed<'_>) -> Vec<InstanceKey> {
+        let mut keys = placed.expansion.keys();
         let scope = &self.input.scope;
         if !scope.is_limited() {
             return keys;
         }
-        let resource = block.address.in_module(instance);
+        let resource = placed.block.address.in_module(placed.module_instance);
         keys.retain(|key| {
             let address = resource.instance(key.clone());
             let takes_part = scope.takes(&address);

@@ -202,7 +202,7 @@ pub(crate) async fn prepare_destroy(walk: &mut Walk<'_>) {
                     .keys()
                     .any(|k| input.scope.takes(&a.instance(k.clone())))
         })
-        .map(|(_, r)| r.provider.clone())
+        .flat_map(|(_, r)| r.providers().map(AbsProviderConfig::block))
         .collect();
     let seeds: Vec<Node> = used
         .iter()

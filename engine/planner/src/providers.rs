@@ -161,7 +161,7 @@ fn expansion_of(keys: &BTreeSet<InstanceKey>) -> Expansion {
 /// what is wrong, if something is.
 pub async fn configure_from_state(evaluator: &Evaluator, providers: &Providers, state: &State) {
     let mut configs: Vec<&AbsProviderConfig> =
-        state.resources().map(|(_, r)| &r.provider).collect();
+        state.resources().flat_map(|(_, r)| r.providers()).collect();
     configs.sort();
     configs.dedup();
     for config in configs {

@@ -132,6 +132,7 @@ impl Validation<'_> {
                     module: path.clone(),
                     provider: provider.clone(),
                     alias: alias.clone(),
+                    key: InstanceKey::None,
                 };
                 self.provider(module, &config).await;
             }
@@ -163,39 +164,33 @@ impl Validation<'_> {
         let Some(block) = block else {
             return;
         };
+        // One stands for all that a for_each makes.
+        let (_, said) = evaluator.provider_instances(config).await;
+        self.said.append(said);
+        let repetition = match block.for_each {
+            None => RepetitionData::default(),
+            Some(_) => RepetitionData {
+                count_index: None,
+                ..RepetitionData::unknown()
+            },
+        };
         let Some(schemas) = self.providers.schemas(&config.provider) else {
             self.unchecked
                 .without_provider(&config.provider, block.range);
             let instance = config.module.unkeyed_instance();
-            let scope = evaluator.scope(&instance);
+            let scope = ModuleScope::new(evaluator, &instance, repetition);
             let said = evaluator.check_body(module, &block.body, &scope).await;
             self.said.append(said);
             return;
         };
         let schema = schemas.provider_config();
-        let instance = config.module.unkeyed_instance();
-        let functions = evaluator.functions(module);
-        let scope = evaluator.scope(&instance);
         let (value, said) = evaluator
-            .calls()
-            .settled(|reading| {
-                let value = decode(
-                    &block.body,
-                    &schema.block,
-                    block.open,
-                    &scope,
-                    &functions,
-                    reading,
-                );
-                reading.pending.extend(scope.take_pending());
-                value
-            })
+            .decode_provider(config, block, &schema.block, repetition)
             .await;
-        let failed = said.has_errors();
         self.said.append(said);
-        if failed {
+        let Some(value) = value else {
             return;
-        }
+        };
         if let Some(provider) = self.providers.unconfigured(&config.provider) {
             let reported = provider
                 .validate_provider_config(&value.clone().unmark_deep().0)
@@ -226,7 +221,8 @@ impl Validation<'_> {
             })
             .await;
         self.said.append(said);
-        let config = evaluator.configuration().provider_of(path, block).config;
+        let resolved = evaluator.configuration().provider_of(path, block);
+        let config = resolved.config.clone();
         let schema = self.providers.schema_of(&config.provider, resource);
         if schema.is_none() {
             if self.providers.schemas(&config.provider).is_none() {
@@ -263,6 +259,12 @@ impl Validation<'_> {
                 .set(&address.instance(InstanceKey::None), object.clone());
         }
         let scope = ModuleScope::new(evaluator, &instance, repetition_of(block));
+        if !resolved.keys.is_empty() {
+            let (_, said) = evaluator
+                .provider_of_instance(&resolved, &instance, &scope)
+                .await;
+            self.said.append(said);
+        }
         for (rules, kind) in [(&block.lifecycle.preconditions, Condition::Precondition)] {
             let (_, said) = judge(evaluator, rules, kind, &scope, &functions).await;
             self.said.append(said);

@@ -3,10 +3,12 @@
 use crate::conditions::{Results, is_bad, judge};
 use crate::execution::{self, Conditioned, Further, OpenCheck, References};
 use crate::input::{PlanInput, Planned};
+use crate::managed::Placed;
 use crate::providers::configure_provider;
 use crate::{orphans, outputs};
 use formwork_addresses::{
-    AbsProviderConfig, AbsResource, AbsResourceInstance, ModuleInstance, Resource, ResourceMode,
+    AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, Resource,
+    ResourceMode,
 };
 use formwork_configuration::{Configuration, Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
@@ -17,6 +19,7 @@ use formwork_plan::{
 };
 use formwork_state::State;
 use formwork_values::{Origin, Path, Value};
+use futures::StreamExt as _;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -203,22 +206,39 @@ impl<'a> Walk<'a> {
             }
             What::Output(name) => self.output(path, module, name).await,
             What::Provider { provider, alias } => {
-                let config = AbsProviderConfig {
+                let block = AbsProviderConfig {
                     module: path.clone(),
                     provider: provider.clone(),
                     alias: alias.clone(),
+                    key: InstanceKey::None,
                 };
-                let (known, said) =
-                    configure_provider(evaluator, &self.input.providers, &config).await;
-                if !known {
-                    lock(&self.unknown_providers).insert(config);
-                }
-                self.say(said)
+                self.provider(&block).await
             }
             What::Resource(resource) => self.resource(node, path, module, resource).await,
             What::Check(name) => self.check(path, module, name).await,
             What::ModuleDone(_) => Visit::Done,
         }
+    }
+
+    /// Configures a provider, once for each element if its block has for_each.
+    async fn provider(&self, block: &AbsProviderConfig) -> Visit {
+        let evaluator = &self.input.evaluator;
+        let (instances, mut all) = evaluator.provider_instances(block).await;
+        let instances = instances.unwrap_or_default();
+        let mut configured = futures::stream::iter(instances)
+            .map(|config| async move {
+                let providers = &self.input.providers;
+                let (known, said) = configure_provider(evaluator, providers, &config).await;
+                (config, known, said)
+            })
+            .buffered(self.input.parallelism.max(1));
+        while let Some((config, known, said)) = configured.next().await {
+            if !known {
+                lock(&self.unknown_providers).insert(config);
+            }
+            all.append(said);
+        }
+        self.say(all)
     }
 
     /// The same, for what a destroy run needs to configure its providers.
@@ -431,15 +451,16 @@ impl<'a> Walk<'a> {
                 visit = Visit::Failed;
                 continue;
             };
+            let placed = Placed {
+                node,
+                module_instance: &instance,
+                module,
+                block,
+                expansion: &expansion,
+            };
             let done = match resource.mode {
-                ResourceMode::Managed => {
-                    self.managed(node, &instance, module, block, &expansion)
-                        .await
-                }
-                ResourceMode::Data => {
-                    self.data_sources(node, &instance, module, block, &expansion)
-                        .await
-                }
+                ResourceMode::Managed => self.managed(placed).await,
+                ResourceMode::Data => self.data_sources(placed).await,
                 ResourceMode::Ephemeral => {
                     let d = formwork_diagnostics::Diagnostic::error(
                         "Not served yet",
@@ -674,8 +695,8 @@ fn open_checks(walk: &Walk<'_>, changes: &[ResourceInstanceChange]) -> Vec<OpenC
     open.into_iter().collect()
 }
 
-/// What an untouched object was made from, and whether its replacement comes first, is what its block
-/// says now. The content is left as it is.
+/// What an untouched object was made from, who handles it and whether its replacement comes first is
+/// what its block says now. The content is left as it is.
 fn renew_untouched(walk: &Walk<'_>, state: &mut State, changes: &[ResourceInstanceChange]) {
     let graph = &walk.input.graph;
     let mut closures: BTreeMap<Node, BTreeSet<AbsResource>> = BTreeMap::new();
@@ -702,7 +723,8 @@ fn renew_untouched(walk: &Walk<'_>, state: &mut State, changes: &[ResourceInstan
                 kept.iter().all(|d| all.contains(*d))
             };
         }
-        if same && stored.create_before_destroy == change.create_before_destroy {
+        let handled = state.provider(&change.address) == Some(&change.provider);
+        if same && handled && stored.create_before_destroy == change.create_before_destroy {
             continue;
         }
         let mut object = (*stored).clone();
@@ -837,6 +859,7 @@ fn references(input: &PlanInput, open: &[OpenCheck]) -> References {
                     module: n.module.clone(),
                     provider: provider.clone(),
                     alias: alias.clone(),
+                    key: InstanceKey::None,
                 };
                 references.providers.insert(config, nearest());
             }
@@ -886,6 +909,7 @@ fn users(input: &PlanInput, node: Node, open: &BTreeSet<&str>, into: &mut Condit
                     module: user.module.clone(),
                     provider: provider.clone(),
                     alias: alias.clone(),
+                    key: InstanceKey::None,
                 });
             }
             What::Output(name) if user.module.is_root() => {

@@ -22,8 +22,7 @@ pub use instance::{
 pub use module::{ModuleInstance, ModuleInstanceStep, ModulePath};
 pub use parse::ParseError;
 pub use provider::{
-    AbsProviderConfig, BUILTIN_HOST, DEFAULT_HOST, LocalProviderConfig, OPENTOFU_HOST,
-    ProviderAddr, ProviderInstanceAddr,
+    AbsProviderConfig, BUILTIN_HOST, DEFAULT_HOST, LocalProviderConfig, OPENTOFU_HOST, ProviderAddr,
 };
 pub use reference::{Reference, ReferenceStep, Subject};
 pub use target::Target;

@@ -196,7 +196,7 @@ impl<'a> Steps<'a> {
 }
 
 /// Reads a key after its opening bracket; gives what follows the closing one.
-fn key(text: &str) -> Result<(InstanceKey, &str), String> {
+pub(crate) fn key(text: &str) -> Result<(InstanceKey, &str), String> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find(']').ok_or("the key is not closed by \"]\"")?;
         let digits = &text[..end];

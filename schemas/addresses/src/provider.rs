@@ -142,7 +142,8 @@ impl fmt::Display for LocalProviderConfig {
     }
 }
 
-/// A provider configuration as state names it: the module it stands in, provider and alias.
+/// A provider configuration as state names it: the module it stands in, provider and alias, and one
+/// instance of it where its block has for_each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AbsProviderConfig {
     /// Module that holds the provider block.
@@ -151,6 +152,8 @@ pub struct AbsProviderConfig {
     pub provider: ProviderAddr,
     /// Alias, absent for the default configuration.
     pub alias: Option<Arc<str>>,
+    /// The element of the block's for_each; none for the block as a whole, or one without for_each.
+    pub key: InstanceKey,
 }
 
 impl AbsProviderConfig {
@@ -160,18 +163,37 @@ impl AbsProviderConfig {
             module: ModulePath::root(),
             provider,
             alias: None,
+            key: InstanceKey::None,
         }
+    }
+
+    /// One instance of the block.
+    #[must_use]
+    pub fn instance(&self, key: InstanceKey) -> Self {
+        Self {
+            key,
+            ..self.clone()
+        }
+    }
+
+    /// The block, whichever instance this is.
+    #[must_use]
+    pub fn block(&self) -> Self {
+        self.instance(InstanceKey::None)
     }
 }
 
 impl fmt::Display for AbsProviderConfig {
-    /// `module.x.provider["registry.terraform.io/hashicorp/google"].alias`, as state v4 has it.
+    /// `module.x.provider["registry.terraform.io/hashicorp/google"].alias["key"]`, as state v4 has it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.module.is_root() {
             write!(f, "{}.", self.module)?;
         }
         write!(f, "provider[\"{}\"]", self.provider)?;
-        self.alias.as_ref().map_or(Ok(()), |a| write!(f, ".{a}"))
+        if let Some(alias) = &self.alias {
+            write!(f, ".{alias}")?;
+        }
+        self.key.fmt(f)
     }
 }
 
@@ -199,10 +221,18 @@ impl FromStr for AbsProviderConfig {
         let (source, after) = rest
             .split_once("\"]")
             .ok_or_else(|| fail("the source is not closed by \"]\""))?;
-        let alias = match after {
+        let (alias, key) = match after.split_once('[') {
+            None => (after, InstanceKey::None),
+            Some((alias, key)) => match crate::parse::key(key) {
+                Ok((key, "")) => (alias, key),
+                Ok(_) => return Err(fail("nothing may follow the key")),
+                Err(reason) => return Err(fail(&reason)),
+            },
+        };
+        let alias = match alias {
             "" => None,
             _ => Some(Arc::from(
-                after
+                alias
                     .strip_prefix('.')
                     .filter(|a| is_identifier(a))
                     .ok_or_else(|| fail("the alias is not a name"))?,
@@ -212,44 +242,8 @@ impl FromStr for AbsProviderConfig {
             module: module.path(),
             provider: source.parse()?,
             alias,
+            key,
         })
-    }
-}
-
-/// One configured provider of a run: a configuration, and its key where the block has for_each.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ProviderInstanceAddr {
-    /// Module instance in which the block is evaluated.
-    pub module: ModuleInstance,
-    /// Which provider.
-    pub provider: ProviderAddr,
-    /// Alias, absent for the default configuration.
-    pub alias: Option<Arc<str>>,
-    /// Key of a provider block with for_each.
-    pub key: InstanceKey,
-}
-
-impl ProviderInstanceAddr {
-    /// The configuration it is an instance of.
-    pub fn config(&self) -> AbsProviderConfig {
-        AbsProviderConfig {
-            module: self.module.path(),
-            provider: self.provider.clone(),
-            alias: self.alias.clone(),
-        }
-    }
-}
-
-impl fmt::Display for ProviderInstanceAddr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.module.is_root() {
-            write!(f, "{}.", self.module)?;
-        }
-        write!(f, "provider[\"{}\"]", self.provider)?;
-        if let Some(a) = &self.alias {
-            write!(f, ".{a}")?;
-        }
-        write!(f, "{}", self.key)
     }
 }
 
@@ -297,6 +291,8 @@ mod tests {
             "provider[\"registry.terraform.io/hashicorp/google\"]",
             "provider[\"registry.terraform.io/hashicorp/google\"].east",
             "module.a.module.b.provider[\"terraform.io/builtin/terraform\"]",
+            "provider[\"a.b/c/d\"].in[\"eu \\\"west\\\".[4]\"]",
+            "provider[\"a.b/c/d\"][\"x\"]",
         ] {
             assert_eq!(
                 text.parse::<AbsProviderConfig>().expect(text).to_string(),

@@ -55,6 +55,9 @@ impl OtherKeys {
 /// to be destroyed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InstanceState {
+    /// The provider instance that last handled it, where that is one of a block with for_each; else
+    /// it is the resource's.
+    pub provider: Option<Arc<AbsProviderConfig>>,
     /// The object that references mean; absent while only deposed ones are left.
     pub current: Option<Arc<ResourceInstanceObject>>,
     /// Deposed objects.
@@ -74,7 +77,7 @@ pub(crate) type ObjectPlace = (InstanceKey, Option<DeposedKey>);
 /// A resource and its instances.
 #[derive(Clone, Debug)]
 pub struct ResourceState {
-    /// The provider configuration that last handled it.
+    /// The provider configuration that last handled its instances, but those that name their own.
     pub provider: AbsProviderConfig,
     /// `list` or `map` where a tool wrote it; Terraform of today writes none.
     pub each: Option<Arc<str>>,
@@ -96,6 +99,18 @@ impl ResourceState {
             other: OtherKeys::default(),
             order: None,
         }
+    }
+
+    /// The provider configurations that handle its instances; some may come several times.
+    pub fn providers(&self) -> impl Iterator<Item = &AbsProviderConfig> {
+        self.instances
+            .values()
+            .map(|i| i.provider.as_deref().unwrap_or(&self.provider))
+    }
+
+    /// The provider instance that an instance names as its own.
+    pub(crate) fn own_provider(&self, key: &InstanceKey) -> Option<&AbsProviderConfig> {
+        self.instances.get(key)?.provider.as_deref()
     }
 
     /// The objects as they are written: by key, the current one first.

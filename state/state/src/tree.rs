@@ -124,9 +124,12 @@ impl State {
         self.instance(address)?.deposed.get(key)
     }
 
-    /// The provider configuration of an instance's resource.
+    /// The provider configuration of an instance, or that of its resource if there is no such instance.
     pub fn provider(&self, address: &AbsResourceInstance) -> Option<&AbsProviderConfig> {
-        Some(&self.resources.get(&address.abs_resource())?.provider)
+        let resource = self.resources.get(&address.abs_resource())?;
+        let own = resource.instances.get(&address.key);
+        let own = own.and_then(|i| i.provider.as_deref());
+        Some(own.unwrap_or(&resource.provider))
     }
 
     /// Outputs by name.
@@ -258,12 +261,20 @@ impl State {
     pub fn set_provider(&mut self, address: &AbsResource, provider: &AbsProviderConfig) -> bool {
         match self.resource(address) {
             None => return false,
-            Some(r) if r.provider == *provider => return true,
+            Some(r) if r.providers().all(|p| p == provider) => return true,
             Some(_) => {}
         }
         let resources = Arc::make_mut(&mut self.resources);
         if let Some(resource) = resources.get_mut(address) {
-            Arc::make_mut(resource).provider = provider.clone();
+            let resource = Arc::make_mut(resource);
+            resource.provider = provider.clone();
+            // Each keeps the element that it belongs to.
+            for instance in resource.instances.values_mut() {
+                if let Some(own) = &instance.provider {
+                    let own = Arc::new(provider.instance(own.key.clone()));
+                    Arc::make_mut(instance).provider = Some(own);
+                }
+            }
         }
         true
     }
@@ -372,10 +383,27 @@ impl State {
             .entry(address.abs_resource())
             .or_insert_with(|| Arc::new(ResourceState::new(provider.clone())));
         let resource = Arc::make_mut(resource);
-        if resource.provider != *provider {
-            resource.provider = provider.clone();
+        let block = provider.block();
+        if resource.provider != block {
+            let keyed = provider.key != InstanceKey::None;
+            let others = keyed
+                && resource
+                    .instances
+                    .iter()
+                    .any(|(k, i)| *k != address.key && i.provider.is_none());
+            // What has no provider instance of its own is still handled by the resource's.
+            if !others {
+                resource.provider = block;
+            }
         }
-        Arc::make_mut(resource.instances.entry(address.key.clone()).or_default())
+        let instance = resource.instances.entry(address.key.clone()).or_default();
+        let instance = Arc::make_mut(instance);
+        if provider.key == InstanceKey::None {
+            instance.provider = None;
+        } else if instance.provider.as_deref() != Some(provider) {
+            instance.provider = Some(Arc::new(provider.clone()));
+        }
+        instance
     }
 
     /// Changes an instance that exists, and drops what is left empty.
@@ -416,15 +444,17 @@ impl State {
         use fmt::Write;
         let mut out = String::new();
         for (address, resource) in self.resources() {
-            for ((key, deposed), object) in resource.objects() {
-                let _ = write!(out, "{}", address.instance(key));
+            for (place, object) in resource.objects() {
+                let (key, deposed) = &place;
+                let _ = write!(out, "{}", address.instance(key.clone()));
                 if let Some(d) = deposed {
                     let _ = write!(out, " (deposed {d})");
                 }
                 if object.is_tainted() {
                     out.push_str(" (tainted)");
                 }
-                let _ = writeln!(out, " by {}", resource.provider);
+                let provider = resource.own_provider(&place.0);
+                let _ = writeln!(out, " by {}", provider.unwrap_or(&resource.provider));
             }
         }
         for (name, output) in self.outputs() {

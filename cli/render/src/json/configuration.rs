@@ -51,6 +51,7 @@ struct ProviderEntry<'c> {
     provider: ProviderAddr,
     version: Option<String>,
     body: Option<&'c Body>,
+    for_each: Option<&'c Expression>,
 }
 
 /// How the format names a provider configuration.
@@ -104,6 +105,7 @@ fn provider_configs(configuration: &Configuration) -> BTreeMap<String, ProviderE
                 provider: module.provider_of_name(&local.name),
                 version,
                 body: block.map(|b| &b.body),
+                for_each: block.and_then(|b| b.for_each.as_ref()),
                 local: local.clone(),
             };
             all.insert(provider_key(path, &local), entry);
@@ -123,6 +125,9 @@ fn write_provider(o: &mut Object<'_>, entry: &ProviderEntry<'_>, cache: &mut Sch
     }
     if !entry.module.is_root() {
         o.text("module_address", &entry.module.to_string());
+    }
+    if let Some(json) = entry.for_each.map(expression_json).filter(|j| j != "{}") {
+        o.raw("for_each_expression", &json);
     }
     if let Some(body) = entry.body {
         let schema = cache.provider_config(&entry.provider);

@@ -1,10 +1,12 @@
 //! What the language has beyond Terraform, step by step. There is no recording to hold it against: the
 //! expectations are those of docs/formats/language-beyond-terraform.md.
 
+use crate::places::Places;
 use crate::surroundings::{session, text};
 use formwork_configuration::{Given, InputLayer, InputOrigin};
 use formwork_ops::PlanOptions;
 use formwork_plan::{Action, Plan, PlanMode};
+use formwork_provider::ProviderFactory;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,12 +42,15 @@ pub fn changes(plan: &Plan) -> Vec<String> {
 /// A folder that changes from step to step.
 struct Story {
     folder: tempfile::TempDir,
+    /// Other providers than the built-in one.
+    factory: Option<Arc<dyn ProviderFactory>>,
 }
 
 impl Story {
     fn of(files: &[(&str, &str)]) -> Self {
         let story = Self {
             folder: tempfile::tempdir().expect("a folder"),
+            factory: None,
         };
         for (name, text) in files {
             story.write(name, text);
@@ -70,7 +75,10 @@ impl Story {
 
     /// Plans, and applies unless there are errors; gives what is done, or the errors.
     async fn step(&self, variables: &[(&str, &str)], mode: PlanMode) -> Vec<String> {
-        let session = session(self.path(), layers(variables), 7);
+        let mut session = session(self.path(), layers(variables), 7);
+        if let Some(factory) = &self.factory {
+            session.factory = factory.clone();
+        }
         let options = PlanOptions {
             mode,
             ..PlanOptions::default()
@@ -614,4 +622,237 @@ async fn mistakes_in_moves_for_each_element() {
         let told = story.step(&[], PlanMode::Normal).await;
         assert_eq!(told, expected, "{body}");
     }
+}
+
+const PLACES: &str = r#"
+variable "regions" {
+  type    = map(string)
+  default = { eu = "europe", us = "america" }
+}
+variable "used" {
+  type    = set(string)
+  default = ["eu", "us"]
+}
+provider "place" {
+  alias    = "in"
+  for_each = var.regions
+  region   = "${each.key} ${each.value}"
+}
+resource "place_thing" "direct" {
+  for_each = var.used
+  provider = place.in[each.key]
+  name     = "direct"
+}
+data "place_region" "here" {
+  for_each = var.used
+  provider = place.in[each.key]
+}
+module "handed" {
+  source    = "./handed"
+  for_each  = var.used
+  providers = { place = place.in[each.key] }
+}
+module "whole" {
+  source    = "./whole"
+  providers = { place.all = place.in }
+}
+output "regions" {
+  value = { for k, d in data.place_region.here : k => d.region }
+}
+"#;
+
+fn places(story: &mut Story) -> Places {
+    let places = Places::default();
+    story.factory = Some(Arc::new(places.clone()));
+    story.write("main.tf", PLACES);
+    story.write(
+        "handed/main.tf",
+        "module \"deep\" {\n  source = \"../deep\"\n}\n",
+    );
+    story.write(
+        "deep/main.tf",
+        "resource \"place_thing\" \"deep\" {\n  name = \"deep\"\n}\n",
+    );
+    story.write(
+        "whole/main.tf",
+        r#"
+terraform {
+  required_providers {
+    place = {
+      source                = "hashicorp/place"
+      configuration_aliases = [place.all]
+    }
+  }
+}
+resource "place_thing" "chosen" {
+  count    = 2
+  provider = place.all[["eu", "us"][count.index]]
+  name     = "chosen"
+}
+"#,
+    );
+    places
+}
+
+#[tokio::test]
+async fn providers_for_each_element() {
+    let mut story = Story::of(&[]);
+    let places = places(&mut story);
+    let all = [
+        "create place_thing.direct[\"eu\"]",
+        "create place_thing.direct[\"us\"]",
+        "create module.handed[\"eu\"].module.deep.place_thing.deep",
+        "create module.handed[\"us\"].module.deep.place_thing.deep",
+        "create module.whole.place_thing.chosen[0]",
+        "create module.whole.place_thing.chosen[1]",
+    ];
+    story.check(&[], &all).await;
+    assert_eq!(
+        places.things(),
+        [
+            "eu europe: chosen",
+            "eu europe: deep",
+            "eu europe: direct",
+            "us america: chosen",
+            "us america: deep",
+            "us america: direct",
+        ]
+    );
+    assert_eq!(
+        story.output("regions"),
+        serde_json::json!({"eu": "eu europe", "us": "us america"})
+    );
+    let state = story.state();
+    let direct = state["resources"]
+        .as_array()
+        .expect("resources")
+        .iter()
+        .find(|r| r["name"] == "direct")
+        .expect("it");
+    let base = "provider[\"registry.terraform.io/hashicorp/place\"].in";
+    assert_eq!(direct["provider"], base);
+    assert_eq!(direct["instances"][1]["index_key"], "us");
+    assert_eq!(
+        direct["instances"][1]["provider"],
+        format!("{base}[\"us\"]")
+    );
+
+    // Read by those that made them: nothing is gone.
+    story.check(&[], &[]).await;
+    // An element goes while objects need it.
+    let told = story
+        .step(&[("regions", "{ eu = \"europe\" }")], PlanMode::Normal)
+        .await;
+    assert!(
+        told.iter()
+            .any(|t| t.contains("Provider instance not present")),
+        "{told:?}"
+    );
+    story.write(
+        "whole/main.tf",
+        &std::fs::read_to_string(story.path().join("whole/main.tf"))
+            .expect("text")
+            .replace("\"us\"", "\"eu\""),
+    );
+    let us_goes = ("used", "[\"eu\"]");
+    // Only what is left over needs it now.
+    let told = story
+        .step(
+            &[us_goes, ("regions", "{ eu = \"europe\" }")],
+            PlanMode::Normal,
+        )
+        .await;
+    assert_eq!(told, ["main.tf:10:1 Provider configuration not present"]);
+    // First the objects, then the element. What has come to choose another is read there.
+    story
+        .check(
+            &[us_goes],
+            &[
+                "delete place_thing.direct[\"us\"] (delete_because_each_key)",
+                "delete module.handed[\"us\"].module.deep.place_thing.deep (delete_because_no_module)",
+            ],
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn destroying_with_providers_for_each_element() {
+    let mut story = Story::of(&[]);
+    let places = places(&mut story);
+    story.step(&[], PlanMode::Normal).await;
+    assert_eq!(places.things().len(), 6);
+    story.step(&[], PlanMode::Destroy).await;
+    assert_eq!(places.things(), [] as [String; 0]);
+}
+
+#[tokio::test]
+async fn mistakes_in_providers_for_each_element() {
+    let mut story = Story::of(&[]);
+    let places = Places::default();
+    story.factory = Some(Arc::new(places));
+    let provider = "provider \"place\" {\n  alias = \"in\"\n  for_each = toset([\"a\"])\n}\nprovider \"place\" {\n  alias = \"one\"\n}\n";
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "resource \"place_thing\" \"t\" {\n  provider = place.in\n}\n",
+            &["main.tf:9:14 Invalid provider instance key"],
+        ),
+        (
+            "resource \"place_thing\" \"t\" {\n  provider = place.one[\"a\"]\n}\n",
+            &["main.tf:9:14 Invalid provider instance key"],
+        ),
+        (
+            "resource \"place_thing\" \"t\" {\n  provider = place.in[each.key]\n}\n",
+            &["main.tf:9:23 Reference to \"each\" in context without for_each"],
+        ),
+        (
+            "resource \"place_thing\" \"t\" {\n  provider = place.in[\"b\"]\n}\n",
+            &["main.tf:9:22 Provider instance not present"],
+        ),
+        (
+            "resource \"place_thing\" \"t\" {\n  provider = place.in[null]\n}\n",
+            &["main.tf:9:23 Invalid provider instance key"],
+        ),
+        (
+            "resource \"place_thing\" \"s\" {\n  provider = place.one\n}\nresource \"place_thing\" \"t\" {\n  provider = place.in[place_thing.s.id]\n}\n",
+            &["main.tf:12:23 Invalid provider instance key"],
+        ),
+        (
+            "provider \"place\" {\n  for_each = toset([\"a\"])\n}\n",
+            &["main.tf:9:14 Invalid provider configuration"],
+        ),
+        (
+            "resource \"place_thing\" \"s\" {\n  provider = place.one\n}\nprovider \"place\" {\n  alias = \"x\"\n  for_each = toset([place_thing.s.id])\n}\n",
+            &["main.tf:13:14 Invalid for_each argument"],
+        ),
+        (
+            "provider \"place\" {\n  alias = \"x\"\n  region = each.key\n}\n",
+            &["main.tf:10:12 Reference to \"each\" in context without for_each"],
+        ),
+    ];
+    for (more, expected) in cases {
+        story.write("main.tf", &format!("{provider}{more}"));
+        let told = story.step(&[], PlanMode::Normal).await;
+        assert_eq!(told, *expected, "{more}");
+    }
+}
+
+#[tokio::test]
+async fn providers_for_each_element_in_json() {
+    let mut story = Story::of(&[(
+        "main.tf.json",
+        r#"{
+  "provider": {"place": {"alias": "in", "for_each": {"a": "one", "b": "two"}, "region": "${each.value}"}},
+  "resource": {"place_thing": {"t": {"for_each": "${toset([\"a\", \"b\"])}", "provider": "place.in[each.key]", "name": "t"}}}
+}"#,
+    )]);
+    let places = Places::default();
+    story.factory = Some(Arc::new(places.clone()));
+    story
+        .check(
+            &[],
+            &["create place_thing.t[\"a\"]", "create place_thing.t[\"b\"]"],
+        )
+        .await;
+    assert_eq!(places.things(), ["one: t", "two: t"]);
+    story.check(&[], &[]).await;
 }

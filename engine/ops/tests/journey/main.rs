@@ -11,6 +11,7 @@ mod crashes;
 mod generated;
 mod live;
 mod open_conditions;
+mod places;
 mod protocol;
 mod recorded;
 mod skeleton;

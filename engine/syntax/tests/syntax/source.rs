@@ -28,17 +28,22 @@ impl Choices {
 }
 
 /// Calls `case` with rising seeds for as long as the budget lasts, at least once.
-pub fn within_budget(harness: &str, mut case: impl FnMut(u64)) {
+pub fn within_budget(harness: &str, case: impl FnMut(u64)) {
+    within_budget_from(harness, 1, case);
+}
+
+/// The same with seeds from `first`.
+pub fn within_budget_from(harness: &str, first: u64, mut case: impl FnMut(u64)) {
     let seconds: u64 = std::env::var("FORMWORK_TEST_BUDGET")
         .ok()
         .and_then(|s| s.parse().ok())
         .unwrap_or(10);
     let start = Instant::now();
-    let mut seed = 1;
+    let mut seed = first;
     loop {
         case(seed);
         if start.elapsed() >= Duration::from_secs(seconds) {
-            println!("{harness}: seeds 1 to {seed}");
+            println!("{harness}: seeds {first} to {seed}");
             return;
         }
         seed += 1;

@@ -6,6 +6,18 @@ use dashu_int::{IBig, Sign, UBig};
 
 use super::{Held, Number, NumberError, Parts};
 
+/// Binary exponents beyond this are refused in answers: numbers print without an exponent, so a few
+/// products could fill any memory. Somewhat more than the longest literal has.
+const MAX_BINARY_EXPONENT: u64 = 400_000;
+
+fn within_reach(exponent: i64) -> Result<i64, NumberError> {
+    if exponent.unsigned_abs() > MAX_BINARY_EXPONENT {
+        Err(NumberError::TooLarge)
+    } else {
+        Ok(exponent)
+    }
+}
+
 impl Number {
     /// The number with the other sign; zero becomes minus zero.
     pub fn negated(&self) -> Number {
@@ -113,7 +125,8 @@ impl Number {
     /// The product.
     ///
     /// # Errors
-    /// [`NumberError::NotANumber`] for zero times infinity.
+    /// [`NumberError::NotANumber`] for zero times infinity, [`NumberError::TooLarge`] where the answer
+    /// has more digits than any text may hold.
     pub fn mul(&self, other: &Number) -> Result<Number, NumberError> {
         let precision = self.precision().max(other.precision());
         let negative = self.is_negative() != other.is_negative();
@@ -128,13 +141,10 @@ impl Number {
             }));
         }
         match (self.parts(), other.parts()) {
-            (Parts::Finite(m, e), Parts::Finite(n, f)) => Ok(Number::rounded(
-                negative,
-                m * n,
-                e.saturating_add(f),
-                false,
-                precision,
-            )),
+            (Parts::Finite(m, e), Parts::Finite(n, f)) => {
+                let exponent = within_reach(e.saturating_add(f))?;
+                Ok(Number::rounded(negative, m * n, exponent, false, precision))
+            }
             _ if self.is_zero() || other.is_zero() => Err(NumberError::NotANumber),
             _ => Ok(Number::infinite(negative, precision)),
         }
@@ -143,7 +153,8 @@ impl Number {
     /// The quotient. A number other than zero divided by zero is infinite.
     ///
     /// # Errors
-    /// [`NumberError::NotANumber`] for `0/0` and infinity by infinity.
+    /// [`NumberError::NotANumber`] for `0/0` and infinity by infinity, [`NumberError::TooLarge`] as for
+    /// products.
     pub fn div(&self, other: &Number) -> Result<Number, NumberError> {
         let precision = self.precision().max(other.precision());
         let negative = self.is_negative() != other.is_negative();
@@ -162,7 +173,8 @@ impl Number {
                 let wanted = usize::from(precision) + 2 + n.bit_len();
                 let shift = wanted.saturating_sub(m.bit_len());
                 let (quotient, rest) = (m << shift).div_rem(n);
-                let exponent = e.saturating_sub(f) - i64::try_from(shift).unwrap_or(i64::MAX);
+                let exponent =
+                    within_reach(e.saturating_sub(f))? - i64::try_from(shift).unwrap_or(i64::MAX);
                 Ok(Number::rounded(
                     negative,
                     quotient,

@@ -69,7 +69,7 @@ pub(crate) const DOUBLE: u16 = 53;
 pub enum NumberError {
     /// The text is not a decimal number.
     Syntax,
-    /// The exponent is beyond what can be computed with (a million decimal digits).
+    /// The exponent is beyond what can be computed with (a hundred thousand decimal digits).
     TooLarge,
     /// The operation has no answer: `0/0`, `inf - inf`, `0 * inf`.
     NotANumber,

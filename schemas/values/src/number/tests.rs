@@ -113,3 +113,38 @@ fn floors() {
         assert_eq!(n(text).ceil().to_text(), ceil, "{text}");
     }
 }
+
+/// Of long numbers only the telling digits are computed; they are the same ones.
+#[test]
+fn long_numbers_print_and_read_back() {
+    let mut seed = 1u64;
+    for exponent in [300, 700, 720, 800, 2_400, 9_999, 99_900] {
+        for sign in ["", "-"] {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005) | 1;
+            let text = format!("{seed}e{sign}{exponent}");
+            let number = Number::parse(&text).expect("within reach");
+            let printed = number.to_text();
+            let zeros = "0".repeat(exponent);
+            let expected = if sign.is_empty() {
+                format!("{seed}{zeros}")
+            } else {
+                let digits = seed.to_string();
+                let zeros = "0".repeat(exponent - digits.len());
+                format!("0.{zeros}{digits}")
+                    .trim_end_matches('0')
+                    .to_owned()
+            };
+            assert_eq!(printed, expected, "{text}");
+            let back = Number::parse(&printed).map(|n| n == number);
+            assert_eq!(back, Ok(true), "{text}");
+            let third = number.div(&Number::literal(3)).expect("a third");
+            let back = Number::parse(&third.to_text()).map(|n| n == third);
+            assert_eq!(back, Ok(true), "a third of {text}");
+        }
+    }
+    let huge = Number::parse("1e99999").expect("within reach");
+    assert_eq!(huge.mul(&huge), Err(NumberError::TooLarge));
+    assert_eq!(Number::ONE.div(&huge).map(|n| n.is_zero()), Ok(false));
+    let tiny = Number::parse("1e-99999").expect("within reach");
+    assert_eq!(tiny.div(&huge), Err(NumberError::TooLarge));
+}

@@ -5,8 +5,9 @@ use dashu_int::ops::{BitTest, DivRem};
 
 use super::{Held, LITERAL, Number, NumberError, Parts};
 
-/// Exponents beyond this many decimal digits are refused: they only serve to exhaust memory.
-const MAX_DECIMAL_EXPONENT: i64 = 1_000_000;
+/// Exponents beyond this many decimal digits are refused: they only serve to exhaust memory, since
+/// numbers print without an exponent.
+const MAX_DECIMAL_EXPONENT: i64 = 100_000;
 
 impl Number {
     /// Reads decimal text: an optional sign, digits with at most one point among or around them, an
@@ -14,7 +15,7 @@ impl Number {
     ///
     /// # Errors
     /// [`NumberError::Syntax`] for anything else (no spaces, no `0x`, no `_`);
-    /// [`NumberError::TooLarge`] beyond a million digits.
+    /// [`NumberError::TooLarge`] beyond a hundred thousand digits.
     pub fn parse(text: &str) -> Result<Number, NumberError> {
         Number::parse_with_precision(text, LITERAL)
     }
@@ -114,7 +115,7 @@ impl Number {
         let Parts::Finite(mantissa, exponent) = self.parts() else {
             return self.to_text();
         };
-        let (digits, point) = exact(&mantissa, exponent);
+        let [(digits, point)] = leading([&mantissa], exponent);
         let (digits, point) = round_digits(&digits, point, 10);
         let sign = if self.is_negative() { "-" } else { "" };
         let scientific = point - 1;
@@ -149,22 +150,50 @@ fn parse_exponent(text: &str) -> Result<i64, NumberError> {
     Ok(if negative { -size } else { size })
 }
 
-/// All decimal digits of `mantissa * 2^exponent` and where the point stands among them: value =
-/// `0.DIGITS * 10^point`. No trailing zeros.
-fn exact(mantissa: &UBig, exponent: i64) -> (String, i64) {
+/// How many leading digits settle every question asked of a number's digits: more than its bits can
+/// tell apart (about 155 for 512 bits).
+const TELLING: i64 = 240;
+
+/// Decimal digits of each `mantissa * 2^exponent` and where the point stands among them: value =
+/// `0.DIGITS * 10^point`. No trailing zeros. All digits, or of a very long number the leading ones
+/// with a `1` after them, which says that more follow: such a number never ends within them, since
+/// a power of two or five that long has few factors of the other.
+fn leading<const N: usize>(mantissas: [&UBig; N], exponent: i64) -> [(String, i64); N] {
     let power = usize::try_from(exponent.unsigned_abs()).unwrap_or(usize::MAX);
-    let (integer, scale) = if exponent >= 0 {
-        (mantissa.clone() << power, 0)
+    let bits = mantissas.iter().map(|m| m.bit_len()).max().unwrap_or(0);
+    // digits of the integer whose digits are wanted, by a rational a little below log10
+    let length = |bits: i64, fives: i64| (bits * 30_102 + fives * 69_897) / 100_000;
+    let bits = i64::try_from(bits).unwrap_or(i64::MAX / 100_000);
+    let (all, scale) = if exponent >= 0 {
+        (length(bits.saturating_add(exponent), 0), 0)
+    } else {
+        (length(bits, -exponent), -exponent)
+    };
+    let dropped = if all > 10 * TELLING { all - TELLING } else { 0 };
+    let cut = usize::try_from(dropped).unwrap_or(0);
+    let five = |power: usize| UBig::from(5u8).pow(power);
+    let factor = if exponent >= 0 {
+        five(cut)
     } else {
         // m / 2^n = m * 5^n / 10^n
-        (
-            mantissa * UBig::from(5u8).pow(power),
-            i64::try_from(power).unwrap_or(i64::MAX),
-        )
+        five(power - cut)
     };
-    let digits = integer.to_string();
-    let point = i64::try_from(digits.len()).unwrap_or(i64::MAX) - scale;
-    (digits.trim_end_matches('0').to_owned(), point)
+    mantissas.map(|mantissa| {
+        let integer = match (exponent >= 0, cut) {
+            (true, 0) => mantissa.clone() << power,
+            // m * 2^n / 10^c = m * 2^(n - c) / 5^c
+            (true, _) => (mantissa.clone() << (power - cut)) / &factor,
+            (false, _) => (mantissa * &factor) >> cut,
+        };
+        let mut digits = integer.to_string();
+        let point = i64::try_from(digits.len()).unwrap_or(i64::MAX) - scale + dropped;
+        if cut > 0 {
+            digits.push('1');
+        } else {
+            digits.truncate(digits.trim_end_matches('0').len());
+        }
+        (digits, point)
+    })
 }
 
 /// The shortest digits between the halfway marks to both neighbours at the given precision.
@@ -178,9 +207,8 @@ fn shortest(mantissa: &UBig, exponent: i64, precision: u16) -> (String, i64) {
     let wide = mantissa.clone() << widen;
     let exponent = exponent - i64::try_from(widen).unwrap_or(i64::MAX);
     let inclusive = !wide.bit(1);
-    let (value, point) = exact(&wide, exponent);
-    let (low, low_point) = exact(&(&wide - 1u8), exponent);
-    let (high, high_point) = exact(&(&wide + 1u8), exponent);
+    let [(value, point), (low, low_point), (high, high_point)] =
+        leading([&wide, &(&wide - 1u8), &(&wide + 1u8)], exponent);
     // all three on the point of the greatest
     let top = point.max(low_point).max(high_point);
     let aligned = |digits: String, point: i64| {

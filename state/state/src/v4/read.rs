@@ -10,7 +10,8 @@ use crate::tree::State;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use formwork_addresses::{
-    AbsProviderConfig, AbsResource, DeposedKey, InstanceKey, ModuleInstance, Resource, ResourceMode,
+    AbsProviderConfig, AbsResource, DeposedKey, InstanceKey, ModuleInstance, ProviderAddr,
+    Resource, ResourceMode,
 };
 use formwork_diagnostics::{Checked, Diagnostic, Diagnostics};
 use serde_json::value::RawValue;
@@ -70,7 +71,7 @@ pub fn read_object(text: &str) -> Result<ResourceInstanceObject, String> {
         serde_json::from_str(text).map_err(|e| InvalidJson::from_serde(&e).to_string())?;
     Reader::new(Text(text), "")
         .object(raw)
-        .map(|(_, object)| object)
+        .map(|(_, object, _)| object)
         .map_err(|w| w.reason)
 }
 
@@ -266,13 +267,35 @@ impl<'a> Reader<'a> {
                 name: Arc::from(name.ok_or_else(|| missing("name"))?),
             },
         };
-        let mut resource = ResourceState::new(provider.ok_or_else(|| missing("provider"))?);
+        // Each instance may name its own; where all do, the resource need not.
+        let stands_in = || AbsProviderConfig::root_default(ProviderAddr::implied("terraform"));
+        let mut resource = ResourceState::new(provider.clone().unwrap_or_else(stands_in));
         resource.each = each;
         resource.other = other;
         match instances {
             None => {}
             Some(raw) if is_null(raw) => resource.other.set("instances", RawJson::null()),
             Some(raw) => self.instances(raw, &address, &mut resource)?,
+        }
+        if provider.is_none() {
+            let owned = resource.instances.values().all(|i| i.provider.is_some());
+            let first = resource
+                .instances
+                .values()
+                .find_map(|i| i.provider.as_ref());
+            resource.provider = first
+                .filter(|_| owned)
+                .map(|p| p.block())
+                .ok_or_else(|| missing("provider"))?;
+        } else if resource.provider.key != InstanceKey::None {
+            let whole = std::mem::replace(&mut resource.provider, stands_in());
+            resource.provider = whole.block();
+            let whole = Arc::new(whole);
+            for instance in resource.instances.values_mut() {
+                if instance.provider.is_none() {
+                    Arc::make_mut(instance).provider = Some(whole.clone());
+                }
+            }
         }
         Ok((address, resource))
     }
@@ -307,7 +330,7 @@ impl<'a> Reader<'a> {
         let mut instances: Vec<(InstanceKey, InstanceState)> = Vec::new();
         let mut places: HashMap<InstanceKey, usize> = HashMap::new();
         for raw in self.text.elements(raw, "\"instances\"")? {
-            let (place, object) = match self.object(raw) {
+            let (place, object, own) = match self.object(raw) {
                 Ok(read) => read,
                 Err(wrong) => {
                     self.tell(&wrong, Some(address.to_string()));
@@ -319,6 +342,9 @@ impl<'a> Reader<'a> {
                 instances.push((key.clone(), InstanceState::default()));
                 instances.len() - 1
             });
+            if let (Some((_, instance)), Some(own)) = (instances.get_mut(at), own) {
+                instance.provider = Some(own);
+            }
             let taken = match (instances.get_mut(at), deposed) {
                 (Some((_, i)), None) => i.current.replace(Arc::new(object)).is_some(),
                 (Some((_, i)), Some(d)) => i.deposed.insert(d.clone(), Arc::new(object)).is_some(),
@@ -347,8 +373,16 @@ impl<'a> Reader<'a> {
     fn object(
         &mut self,
         raw: &'a RawValue,
-    ) -> Result<(ObjectPlace, ResourceInstanceObject), Wrong> {
+    ) -> Result<
+        (
+            ObjectPlace,
+            ResourceInstanceObject,
+            Option<Arc<AbsProviderConfig>>,
+        ),
+        Wrong,
+    > {
         let text = self.text;
+        let mut own = None;
         let mut key = InstanceKey::None;
         let mut deposed: Option<DeposedKey> = None;
         let mut object = ResourceInstanceObject::new(0, RawJson::null());
@@ -375,6 +409,7 @@ impl<'a> Reader<'a> {
                         text.wrong(raw, format!("\"deposed\" is no deposed key: {e}"))
                     })?);
                 }
+                "provider" => own = Some(Arc::new(self.provider(raw)?)),
                 "schema_version" => {
                     object.schema_version = text.whole_number(raw, "\"schema_version\"")?;
                 }
@@ -408,7 +443,7 @@ impl<'a> Reader<'a> {
             (None, Some(flat)) => Attributes::Flat(flat),
             (None, None) => Attributes::Json(RawJson::null()),
         };
-        Ok(((key, deposed), object))
+        Ok(((key, deposed), object, own))
     }
 
     fn index_key(&self, raw: &'a RawValue) -> Result<InstanceKey, Wrong> {

@@ -7,7 +7,7 @@ use crate::snapshot::Snapshot;
 use crate::tree::State;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use formwork_addresses::{AbsResource, InstanceKey};
+use formwork_addresses::{AbsProviderConfig, AbsResource, InstanceKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub fn write_object(object: &ResourceInstanceObject) -> String {
         depth: 0,
         indented: false,
     };
-    self::object(&mut w, &(InstanceKey::None, None), object);
+    self::object(&mut w, &(InstanceKey::None, None), None, object);
     w.out
 }
 
@@ -126,7 +126,8 @@ fn instances(w: &mut Writer, resource: &ResourceState) {
     match &resource.order {
         None => {
             for (place, object) in resource.objects() {
-                list.item(|w| self::object(w, &place, object));
+                let own = resource.own_provider(&place.0);
+                list.item(|w| self::object(w, &place, own, object));
             }
         }
         Some(order) => {
@@ -135,7 +136,8 @@ fn instances(w: &mut Writer, resource: &ResourceState) {
             let usual = objects.keys().cloned().collect();
             for place in in_file_order(usual, Some(order)) {
                 if let Some(object) = objects.get(&place) {
-                    list.item(|w| self::object(w, &place, object));
+                    let own = resource.own_provider(&place.0);
+                    list.item(|w| self::object(w, &place, own, object));
                 }
             }
         }
@@ -143,7 +145,12 @@ fn instances(w: &mut Writer, resource: &ResourceState) {
     list.close();
 }
 
-fn object(w: &mut Writer, (key, deposed): &ObjectPlace, o: &ResourceInstanceObject) {
+fn object(
+    w: &mut Writer,
+    (key, deposed): &ObjectPlace,
+    provider: Option<&AbsProviderConfig>,
+    o: &ResourceInstanceObject,
+) {
     let mut object = Object::open(w);
     match key {
         InstanceKey::None => {}
@@ -155,6 +162,9 @@ fn object(w: &mut Writer, (key, deposed): &ObjectPlace, o: &ResourceInstanceObje
     }
     if let Some(key) = deposed {
         object.text("deposed", key.as_str());
+    }
+    if let Some(provider) = provider {
+        object.text("provider", &provider.to_string());
     }
     object.raw("schema_version", &o.schema_version.to_string());
     match &o.attributes {

@@ -242,3 +242,39 @@ fn many_instances_share_what_is_equal() {
     assert!(Arc::ptr_eq(&a.dependencies, &before.dependencies));
     assert_eq!(read_well(&written(&snapshot)), snapshot);
 }
+
+#[test]
+fn instances_of_providers_stand_at_the_instances() {
+    let state = |resource: &str, first: &str, second: &str| {
+        format!(
+            r#"{{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "l", "outputs": {{}}, "resources": [
+{{"mode": "managed", "type": "a_b", "name": "c", {resource}"instances": [
+  {{"index_key": "x", {first}"schema_version": 0, "attributes": {{}}}},
+  {{"index_key": "y", {second}"schema_version": 0, "attributes": {{}}}}
+]}}], "check_results": null}}"#
+        )
+    };
+    let whole = r#""provider": "provider[\"registry.terraform.io/hashicorp/a\"].in", "#;
+    let of = |key: &str| {
+        format!(r#""provider": "provider[\"registry.terraform.io/hashicorp/a\"].in[\"{key}\"]", "#)
+    };
+    let providers = |text: &str| {
+        let snapshot = read_well(text);
+        let state = snapshot.state;
+        ["x", "y"].map(|key| {
+            let address = format!("a_b.c[\"{key}\"]").parse().expect("valid");
+            let provider = state.provider(&address).expect("one").to_string();
+            provider.split("].in").nth(1).unwrap_or("?").to_owned()
+        })
+    };
+    let own = state(whole, &of("x"), &of("y"));
+    let written = written(&read_well(&own));
+    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).expect("JSON");
+    assert_eq!(json(&written), json(&own));
+    for text in [own, state("", &of("x"), &of("y"))] {
+        assert_eq!(providers(&text), ["[\"x\"]", "[\"y\"]"]);
+    }
+    assert_eq!(providers(&state(whole, &of("x"), "")), ["[\"x\"]", ""]);
+    // as a tool might that names the resource's alone
+    assert_eq!(providers(&state(&of("z"), "", "")), ["[\"z\"]", "[\"z\"]"]);
+}

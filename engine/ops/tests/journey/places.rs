@@ -1,0 +1,276 @@
+//! A provider whose objects lie in regions, in a world that the test looks into: what one region's
+//! configuration made, another's does not find.
+
+use formwork_addresses::ProviderAddr;
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_provider::{
+    ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, FunctionFailure,
+    ImportRequest, ImportedObject, OperationLog, PendingOperation, PlanRequest, PlanResponse,
+    Provider, ProviderFactory, RawState, ReadDataRequest, ReadDataResponse, ReadRequest,
+    ReadResponse, Reported, Settlement, UpgradeRequest, UpgradeResponse, ValidateRequest,
+};
+use formwork_provider_schema::{Attribute, Block, Schema, SchemaSource};
+use formwork_values::{Path, Type, Value, value_from_json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub struct Schemas {
+    config: Arc<Schema>,
+    thing: Arc<Schema>,
+    region: Arc<Schema>,
+}
+
+impl Schemas {
+    fn new() -> Self {
+        let string = || Attribute::new(Type::String);
+        let schema = |attributes: Vec<(&str, Attribute)>| {
+            Arc::new(Schema::new(0, Block::of_attributes(attributes)))
+        };
+        Self {
+            config: schema(vec![("region", string().optional())]),
+            thing: schema(vec![
+                ("id", string().computed()),
+                ("name", string().optional()),
+                ("region", string().computed()),
+            ]),
+            region: schema(vec![("region", string().computed())]),
+        }
+    }
+}
+
+impl SchemaSource for Schemas {
+    fn provider_config(&self) -> Arc<Schema> {
+        self.config.clone()
+    }
+
+    fn resource(&self, name: &str) -> Option<Arc<Schema>> {
+        (name == "place_thing").then(|| self.thing.clone())
+    }
+
+    fn data_source(&self, name: &str) -> Option<Arc<Schema>> {
+        (name == "place_region").then(|| self.region.clone())
+    }
+
+    fn resource_names(&self) -> Vec<Arc<str>> {
+        vec![Arc::from("place_thing")]
+    }
+
+    fn data_source_names(&self) -> Vec<Arc<str>> {
+        vec![Arc::from("place_region")]
+    }
+}
+
+/// What there is, and what was done.
+#[derive(Default)]
+pub struct World {
+    /// Names by region and id.
+    pub things: BTreeMap<(String, String), String>,
+    made: usize,
+}
+
+/// Makes the provider, over one world.
+#[derive(Clone, Default)]
+pub struct Places(pub Arc<Mutex<World>>);
+
+impl Places {
+    /// Each thing as `region: name`, sorted.
+    pub fn things(&self) -> Vec<String> {
+        let world = self.world();
+        let told = |((region, _), name): (&(String, String), &String)| format!("{region}: {name}");
+        let mut things: Vec<String> = world.things.iter().map(told).collect();
+        things.sort();
+        things
+    }
+
+    fn world(&self) -> std::sync::MutexGuard<'_, World> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait::async_trait]
+impl ProviderFactory for Places {
+    async fn launch(&self, provider: &ProviderAddr) -> Result<Arc<dyn Provider>, Diagnostics> {
+        if &*provider.kind != "place" {
+            return Err(Diagnostic::error("Provider not available", provider.to_string()).into());
+        }
+        Ok(Arc::new(Place {
+            schemas: Arc::new(Schemas::new()),
+            places: self.clone(),
+            region: Mutex::default(),
+        }))
+    }
+}
+
+struct Place {
+    schemas: Arc<Schemas>,
+    places: Places,
+    region: Mutex<String>,
+}
+
+fn text(object: &Value, name: &str) -> String {
+    let path = Path::ROOT.attribute(name);
+    let value = object.at(&path).ok();
+    value
+        .and_then(|v| v.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
+
+impl Place {
+    fn region(&self) -> String {
+        self.region
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn thing(&self, id: Value, name: &Value, region: Value) -> Value {
+        Value::object([
+            (Arc::from("id"), id),
+            (Arc::from("name"), name.clone()),
+            (Arc::from("region"), region),
+        ])
+    }
+}
+
+fn attribute(object: &Value, name: &str) -> Value {
+    object
+        .at(&Path::ROOT.attribute(name))
+        .unwrap_or_else(|_| Value::null(Type::String))
+}
+
+#[async_trait::async_trait]
+impl Provider for Place {
+    async fn get_schema(&self) -> Result<Arc<dyn SchemaSource>, Diagnostics> {
+        Ok(self.schemas.clone())
+    }
+
+    async fn validate_provider_config(&self, _config: &Value) -> Vec<Reported> {
+        Vec::new()
+    }
+
+    async fn configure(&self, request: ConfigureRequest) -> Vec<Reported> {
+        *self.region.lock().unwrap_or_else(PoisonError::into_inner) =
+            text(&request.config, "region");
+        Vec::new()
+    }
+
+    async fn validate_resource_config(&self, _request: ValidateRequest) -> Vec<Reported> {
+        Vec::new()
+    }
+
+    async fn validate_data_config(&self, _request: ValidateRequest) -> Vec<Reported> {
+        Vec::new()
+    }
+
+    async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
+        let planned = if request.proposed.is_null() {
+            request.proposed
+        } else if request.prior.is_null() {
+            let name = attribute(&request.proposed, "name");
+            let unknown = || Value::unknown(Type::String);
+            self.thing(unknown(), &name, unknown())
+        } else {
+            request.proposed
+        };
+        PlanResponse {
+            planned,
+            requires_replace: Vec::new(),
+            private: Bytes::from([]),
+            legacy_type_system: false,
+            deferred: None,
+            reported: Vec::new(),
+        }
+    }
+
+    async fn apply_resource_change(
+        &self,
+        request: ApplyRequest,
+        _log: &dyn OperationLog,
+    ) -> ApplyResponse {
+        let region = self.region();
+        let mut world = self.places.world();
+        let mut reported = Vec::new();
+        let new = if request.planned.is_null() {
+            let id = text(&request.prior, "id");
+            if world.things.remove(&(region.clone(), id)).is_none() {
+                let d = Diagnostic::error("No such thing", format!("Not in {region}."));
+                reported.push(Reported::whole(d));
+            }
+            request.planned
+        } else {
+            let name = attribute(&request.planned, "name");
+            let id = if request.prior.is_null() {
+                world.made += 1;
+                format!("t{}", world.made)
+            } else {
+                text(&request.prior, "id")
+            };
+            let told = name.as_str().unwrap_or_default().to_owned();
+            world.things.insert((region.clone(), id.clone()), told);
+            self.thing(Value::string(id), &name, Value::string(region))
+        };
+        ApplyResponse {
+            new,
+            private: Bytes::from([]),
+            legacy_type_system: false,
+            outcome_unknown: false,
+            reported,
+        }
+    }
+
+    async fn settle_operation(&self, _operation: PendingOperation) -> Settlement {
+        Settlement::Unknown {
+            reason: "nobody asked".to_owned(),
+        }
+    }
+
+    async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
+        let key = (self.region(), text(&request.current, "id"));
+        let there = self.places.world().things.contains_key(&key);
+        let new = if there {
+            request.current
+        } else {
+            Value::null(self.schemas.thing.ty())
+        };
+        ReadResponse {
+            new,
+            private: request.private,
+            deferred: None,
+            reported: Vec::new(),
+        }
+    }
+
+    async fn read_data_source(&self, _request: ReadDataRequest) -> ReadDataResponse {
+        ReadDataResponse {
+            state: Value::object([(Arc::from("region"), Value::string(self.region()))]),
+            deferred: None,
+            reported: Vec::new(),
+        }
+    }
+
+    async fn upgrade_resource_state(&self, request: UpgradeRequest) -> UpgradeResponse {
+        let ty = self.schemas.thing.ty();
+        let upgraded = match &request.state {
+            RawState::Json(json) => value_from_json(json, &ty).expect("of the schema's type"),
+            RawState::Flatmap(_) => Value::null(ty),
+        };
+        UpgradeResponse {
+            upgraded,
+            reported: Vec::new(),
+        }
+    }
+
+    async fn import_resource_state(
+        &self,
+        _request: ImportRequest,
+    ) -> Result<Vec<ImportedObject>, Vec<Reported>> {
+        Ok(Vec::new())
+    }
+
+    async fn call_function(&self, _request: CallFunctionRequest) -> Result<Value, FunctionFailure> {
+        Err(FunctionFailure {
+            text: "There are no functions.".to_owned(),
+            argument: None,
+        })
+    }
+}
