@@ -15,6 +15,7 @@ mod console;
 mod event_stream;
 mod failing_apply;
 mod limits;
+mod mistakes;
 mod mock_clouds;
 mod modules;
 mod restricted_files;

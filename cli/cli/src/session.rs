@@ -288,8 +288,12 @@ impl Session {
         if errors.is_empty() {
             return exit::SUCCESS;
         }
-        self.streams
-            .error(&diagnostics_text(&errors, sources, self.error_style));
+        let mut text = diagnostics_text(&errors, sources, self.error_style);
+        // so many do not fit a screen
+        if errors.len() > 5 {
+            text.push_str(&format!("\n{} errors.\n", errors.len()));
+        }
+        self.streams.error(&text);
         exit::FAILURE
     }
 

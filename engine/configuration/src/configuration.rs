@@ -27,6 +27,9 @@ pub struct Configuration {
     pub lock: DependencyLock,
     /// The language level it was checked against.
     pub level: LanguageLevel,
+    /// Whether all of its text could be read. If not, half of the declarations may be missing, and what
+    /// seems to be wrong with the rest may not be.
+    pub is_readable: bool,
 }
 
 /// Which provider configuration a local name comes to.

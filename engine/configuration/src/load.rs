@@ -203,7 +203,8 @@ pub fn load(
 
     // What references mean is only asked of text that could be read: after a syntax error half of
     // the declarations may be missing, and each would be reported again at every use.
-    if read.values().all(|m| m.is_readable) {
+    configuration.is_readable = read.values().all(|m| m.is_readable);
+    if configuration.is_readable {
         let mut found = Diagnostics::new();
         static_checks::check(&configuration, &mut found);
         add_new(&mut diagnostics, found);

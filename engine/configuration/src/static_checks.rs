@@ -369,8 +369,17 @@ impl Checker<'_> {
         let Some(child) = self.configuration.module(&path).cloned() else {
             return; // It could not be read, which has been said.
         };
+        let names = || child.variables.keys().map(|k| &**k);
+        // What is given under a wrong name is not missing besides.
+        let misspelt: Vec<&str> = call
+            .arguments
+            .iter()
+            .filter(|a| !child.variables.contains_key(&a.name))
+            .filter_map(|a| formwork_diagnostics::nearest(&a.name, names()))
+            .collect();
         for v in child.variables.values() {
             match call.argument(&v.name) {
+                None if misspelt.contains(&&*v.name) => {}
                 None if v.is_required() => self
                     .diagnostics
                     .push(missing_argument(&v.name, call.open).within(call.range)),
@@ -390,9 +399,8 @@ impl Checker<'_> {
         }
         for a in &call.arguments {
             if !child.variables.contains_key(&a.name) {
-                let names = child.variables.keys().map(|k| &**k);
                 self.diagnostics
-                    .push(unsupported_argument(a, names).within(call.range));
+                    .push(unsupported_argument(a, names()).within(call.range));
             }
         }
         self.providers_of_call(call, &path, &child);
@@ -665,7 +673,7 @@ fn resource(
             .at(f
                 .traversal
                 .range_of(f.subject_steps.saturating_sub(usize::from(keyed))));
-            return Some(near_resource(module, address, d));
+            return Some(near_resource(module, f, address, d));
         }
     };
     let next = f.remaining().first();
@@ -704,8 +712,13 @@ fn resource(
     }
 }
 
-/// With the nearest declared resource as advice, or another mode of the same one.
-fn near_resource(module: &Module, address: &Resource, d: Diagnostic) -> Diagnostic {
+/// With what was most likely meant as advice.
+fn near_resource(
+    module: &Module,
+    f: &FoundReference,
+    address: &Resource,
+    d: Diagnostic,
+) -> Diagnostic {
     for mode in [
         ResourceMode::Managed,
         ResourceMode::Data,
@@ -719,6 +732,45 @@ fn near_resource(module: &Module, address: &Resource, d: Diagnostic) -> Diagnost
             return d.hint(format!("There is {other}; perhaps that is meant."));
         }
     }
+    if address.mode == ResourceMode::Managed {
+        let root = &*f.traversal.root;
+        let name = &*address.name;
+        let meant = match root {
+            "locals" | "loc" => module.locals.contains_key(name).then_some("local"),
+            "vars" | "variable" | "variables" | "input" | "inputs" => {
+                module.variables.contains_key(name).then_some("var")
+            }
+            "modules" => module.calls.contains_key(name).then_some("module"),
+            _ => None,
+        };
+        if let Some(meant) = meant {
+            return d.hint(format!("Did you mean {meant}.{name}?"));
+        }
+        // `network.id` for `google_compute_network.network.id`
+        let mut named = module.resources.keys().filter(|r| *r.name == *root);
+        if let (Some(one), None) = (named.next(), named.next()) {
+            return d.hint(format!(
+                "There is {one}; a reference to a resource begins with its type."
+            ));
+        }
+        if module.variables.contains_key(root) {
+            return d.hint(format!("There is var.{root}; perhaps that is meant."));
+        }
+        if module.locals.contains_key(root) {
+            return d.hint(format!("There is local.{root}; perhaps that is meant."));
+        }
+        if module.calls.contains_key(root) {
+            return d.hint(format!("There is module.{root}; perhaps that is meant."));
+        }
+    }
     let names: Vec<String> = module.resources.keys().map(ToString::to_string).collect();
-    suggest(d, &address.to_string(), names.iter().map(String::as_str))
+    let d = suggest(d, &address.to_string(), names.iter().map(String::as_str));
+    if d.hints.is_empty() && matches!(&*address.name, "key" | "value") {
+        return d.hint(format!(
+            "If {} is meant to be the element of a dynamic block: its name is the label of that block, \
+             or what \"iterator\" says.",
+            f.traversal.root
+        ));
+    }
+    d
 }

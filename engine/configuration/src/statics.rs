@@ -415,6 +415,7 @@ impl StaticScope<'_> {
             value: answer,
             consumed: steps,
             diagnostics: said,
+            firm: true,
         }
     }
 

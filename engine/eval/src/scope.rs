@@ -14,9 +14,12 @@ pub struct Resolved {
     /// How many steps after the root belong to the reference itself; the evaluator walks the rest.
     /// `var.x.name` has one (`x`), `google_compute_network.rdma[0].id` two (`rdma`, `[0]`).
     pub consumed: usize,
-    /// What there is to say. With an error the value does not matter. Such errors are mistakes in
-    /// the configuration: neither `try` nor `can` nor a short-circuit hides them.
+    /// What there is to say. With an error the value does not matter.
     pub diagnostics: Diagnostics,
+    /// Whether errors are mistakes in the configuration, such as names that are not declared, which
+    /// neither `try` nor `can` nor a short-circuit hides. Otherwise they are like those of an
+    /// operation.
+    pub firm: bool,
 }
 
 impl Resolved {
@@ -26,6 +29,7 @@ impl Resolved {
             value,
             consumed,
             diagnostics: Diagnostics::new(),
+            firm: true,
         }
     }
 
@@ -35,6 +39,15 @@ impl Resolved {
             value: Value::dynamic(),
             consumed: 0,
             diagnostics: diagnostics.into(),
+            firm: true,
+        }
+    }
+
+    /// No value, because of an error that expressions may ask about, as by `try`.
+    pub fn failed_operation(diagnostic: Diagnostic) -> Self {
+        Self {
+            firm: false,
+            ..Self::failed(diagnostic)
         }
     }
 }

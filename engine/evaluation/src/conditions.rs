@@ -23,7 +23,8 @@ pub enum Condition {
 }
 
 impl Condition {
-    fn failed(self) -> &'static str {
+    /// The summary of its failure.
+    pub fn failed(self) -> &'static str {
         match self {
             Self::Precondition => "Resource precondition failed",
             Self::Postcondition => "Resource postcondition failed",

@@ -27,6 +27,22 @@ pub fn decode(
     functions: &dyn Functions,
     reading: &mut Reading,
 ) -> Value {
+    decode_at(true, body, block, header, scope, functions, reading)
+}
+
+/// Blocks and arguments of the language's own that a misspelt name at the top of a body may mean.
+const OWN_BLOCKS: [&str; 3] = ["lifecycle", "provisioner", "connection"];
+const OWN_ARGUMENTS: [&str; 5] = ["count", "for_each", "depends_on", "provider", "alias"];
+
+fn decode_at(
+    top: bool,
+    body: &Body,
+    block: &Block,
+    header: SourceRange,
+    scope: &dyn Scope,
+    functions: &dyn Functions,
+    reading: &mut Reading,
+) -> Value {
     let from_json;
     let body = if body.is_json() {
         from_json = native(body, block, reading);
@@ -35,16 +51,21 @@ pub fn decode(
         body
     };
     let mut nested: BTreeMap<&str, Vec<dynamic::Written<'_>>> = BTreeMap::new();
+    // What is written under a wrong name is not missing besides.
+    let mut misspelt_blocks: Vec<&str> = Vec::new();
     for b in body.blocks() {
         let written = dynamic::Written::of(b);
         if takes_blocks(block, written.name()) {
             nested.entry(written.name()).or_default().push(written);
         } else {
-            reading.say(unsupported_block(&written, block));
+            let near = unsupported_block(&written, block, top, reading);
+            misspelt_blocks.extend(near);
         }
     }
     let attributes: BTreeMap<&str, &syntax::Attribute> =
         body.attributes().iter().map(|a| (&*a.name, a)).collect();
+    // What is written under a wrong name is not missing besides.
+    let mut misspelt: Vec<&str> = Vec::new();
     for (name, a) in &attributes {
         match block.field(name) {
             Some(Field::Attribute(_)) => {}
@@ -58,14 +79,31 @@ pub fn decode(
                 )
                 .at(a.name_range),
             ),
-            None => reading.say(suggest(
+            None if top && OWN_BLOCKS.contains(name) => reading.say(
                 Diagnostic::error(
                     "Unsupported argument",
-                    format!("No argument named \"{name}\" is expected here."),
+                    format!(
+                        "\"{name}\" is a block, not an argument: write `{name} {{ ... }}` without an \
+                         equals sign."
+                    ),
                 )
                 .at(a.name_range),
-                block.suggest(name),
-            )),
+            ),
+            None => {
+                let own = top.then_some(OWN_ARGUMENTS).into_iter().flatten();
+                let near = block
+                    .suggest(name)
+                    .or_else(|| formwork_diagnostics::nearest(name, own));
+                misspelt.extend(near);
+                reading.say(suggest(
+                    Diagnostic::error(
+                        "Unsupported argument",
+                        format!("No argument named \"{name}\" is expected here."),
+                    )
+                    .at(a.name_range),
+                    near,
+                ));
+            }
         }
     }
     let mut values = Vec::with_capacity(block.fields().len());
@@ -78,7 +116,9 @@ pub fn decode(
                 }
                 (None, None) => {
                     if attribute.required {
-                        reading.say(missing(name, header));
+                        if !misspelt.contains(&&**name) {
+                            reading.say(missing(name, header));
+                        }
                         Value::unknown(attribute.ty().without_optional())
                     } else {
                         Value::null(attribute.ty().without_optional())
@@ -87,6 +127,10 @@ pub fn decode(
             },
             Field::Block(kind) => {
                 let written = nested.get(&**name).map(Vec::as_slice).unwrap_or_default();
+                if written.is_empty() && misspelt_blocks.contains(&&**name) {
+                    values.push(Value::unknown(kind.ty().clone()));
+                    continue;
+                }
                 decode_blocks(name, kind, written, header, scope, functions, reading)
             }
         };
@@ -211,18 +255,37 @@ fn decode_attribute(
             .at(written.name_range),
         );
     }
+    let before = reading.diagnostics.len();
     let value = reading.evaluate(&written.expression, scope, functions);
+    let value = fitted(name, attribute, written, value, reading);
+    reading.explain_since(before, &written.expression, scope);
+    value
+}
+
+/// The value as the attribute takes it.
+fn fitted(
+    name: &str,
+    attribute: &Attribute,
+    written: &syntax::Attribute,
+    value: Value,
+    reading: &mut Reading,
+) -> Value {
+    let wanted = attribute.ty().without_optional();
     let range = written.expression.range();
+    let given = value.type_of();
     let converted = match convert(value, attribute.written_ty()) {
         Ok(v) => v,
         Err(e) => {
-            reading.say(
-                Diagnostic::error(
-                    "Incorrect attribute value type",
-                    format!("The value for the attribute \"{name}\" does not fit: {e}."),
-                )
-                .at(range),
-            );
+            let mut d = Diagnostic::error(
+                "Incorrect attribute value type",
+                format!("The value for the attribute \"{name}\" does not fit: {e}."),
+            )
+            .at(range);
+            let takes_many = matches!(wanted, Type::List(_) | Type::Set(_));
+            if takes_many && matches!(given, Type::String | Type::Number | Type::Bool) {
+                d = d.hint("Put it in brackets to make a list of it: [...].");
+            }
+            reading.say(d);
             return Value::unknown(wanted);
         }
     };
@@ -317,7 +380,15 @@ fn decode_blocks(
             functions,
             reading,
             &mut |content, header, label, scope, reading| {
-                let value = decode(content, &kind.block, header, scope, functions, reading);
+                let value = decode_at(
+                    false,
+                    content,
+                    &kind.block,
+                    header,
+                    scope,
+                    functions,
+                    reading,
+                );
                 made.push(Made { label, value });
             },
         );
@@ -415,23 +486,46 @@ fn unsupported_computed(name: &str, range: SourceRange) -> Diagnostic {
     .at(range)
 }
 
-fn unsupported_block(written: &dynamic::Written<'_>, block: &Block) -> Diagnostic {
+/// Says that a block does not belong; gives the name that it was most likely meant to have.
+fn unsupported_block<'b>(
+    written: &dynamic::Written<'_>,
+    block: &'b Block,
+    top: bool,
+    reading: &mut Reading,
+) -> Option<&'b str> {
     let name = written.name();
     if block.attribute(name).is_some() {
-        return Diagnostic::error(
-            "Unsupported block type",
-            format!("\"{name}\" is an argument here, not a block: write `{name} = ...`."),
-        )
-        .at(written.range());
+        reading.say(
+            Diagnostic::error(
+                "Unsupported block type",
+                format!("\"{name}\" is an argument here, not a block: write `{name} = ...`."),
+            )
+            .at(written.range()),
+        );
+        return block
+            .object_type()
+            .names()
+            .iter()
+            .map(|n| &**n)
+            .find(|n| *n == name);
     }
-    suggest(
-        Diagnostic::error(
-            "Unsupported block type",
-            format!("No block of type \"{name}\" is expected here."),
-        )
-        .at(written.range()),
-        block.suggest(name),
+    let near = block.suggest(name);
+    let mut d = Diagnostic::error(
+        "Unsupported block type",
+        format!("No block of type \"{name}\" is expected here."),
     )
+    .at(written.range());
+    if top && OWN_BLOCKS.contains(&name) {
+        d = d.hint(format!(
+            "A dynamic block makes blocks of the provider's; \"{name}\" is read before anything is \
+             evaluated and must be written as it is."
+        ));
+    } else {
+        let own = top.then_some(OWN_BLOCKS).into_iter().flatten();
+        d = suggest(d, near.or_else(|| formwork_diagnostics::nearest(name, own)));
+    }
+    reading.say(d);
+    near
 }
 
 fn suggest(diagnostic: Diagnostic, near: Option<&str>) -> Diagnostic {

@@ -122,6 +122,7 @@ fn expand_dynamic(
         return nothing;
     };
     let errors_before = reading.diagnostics.error_count();
+    let said_before = reading.diagnostics.len();
     let collection = reading.evaluate(parts.for_each, scope, functions);
     let (collection, marks) = collection.unmark();
     let range = parts.for_each.range();
@@ -130,6 +131,7 @@ fn expand_dynamic(
             let ty = collection.type_of();
             if !ty.is_dynamic() && !iterable(&ty) {
                 reading.say(not_iterable(&ty, range));
+                reading.explain_since(said_before, parts.for_each, scope);
             } else {
                 check_once(&parts, scope, reading, receive);
             }
@@ -147,10 +149,12 @@ fn expand_dynamic(
             )
             .at(range),
         );
+        reading.explain_since(said_before, parts.for_each, scope);
         return nothing;
     }
     let Some(elements) = collection.elements() else {
         reading.say(not_iterable(&collection.type_of(), range));
+        reading.explain_since(said_before, parts.for_each, scope);
         return nothing;
     };
     let is_set = matches!(collection.type_of(), Type::Set(_));

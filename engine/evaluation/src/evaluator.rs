@@ -330,6 +330,15 @@ impl Evaluator {
             Named::Local => self.evaluate_local(module, name, &mut reading),
             Named::Output => self.evaluate_output(module, name, &mut reading),
         });
+        if !module.is_root() {
+            let word = match named {
+                Named::Variable => "var",
+                Named::Local => "local",
+                Named::Output => "output",
+            };
+            let address = format!("{module}.{word}.{name}");
+            reading.diagnostics.default_address(address);
+        }
         if !reading.pending.is_empty() {
             pending.extend(reading.pending);
             return None;
@@ -450,6 +459,7 @@ impl Evaluator {
         let scope = ModuleScope::new(self, &parent, repetition);
         let functions = self.functions(parent_module);
         let before = reading.diagnostics.error_count();
+        let said = reading.diagnostics.len();
         let value = scope.read(&argument.expression, &functions, reading);
         if reading.diagnostics.error_count() > before {
             return Value::unknown(variable.constraint.ty.without_optional())
@@ -468,6 +478,7 @@ impl Evaluator {
                     )
                     .at(argument.expression.range()),
                 );
+                reading.explain_since(said, &argument.expression, &scope);
                 Value::unknown(variable.constraint.ty.without_optional())
                     .with_marks(&variable.marks())
             }
@@ -495,6 +506,7 @@ impl Evaluator {
         };
         let functions = self.functions(m);
         let before = reading.diagnostics.error_count();
+        let said = reading.diagnostics.len();
         let mut value = self
             .scope(module)
             .read(&output.expression, &functions, reading);
@@ -521,17 +533,17 @@ impl Evaluator {
         let marks = value.all_marks();
         let root = module.is_root();
         if root && marks.is_sensitive() && !output.sensitive {
-            reading.say(
-                Diagnostic::error(
-                    "Output refers to sensitive values",
-                    format!(
-                        "The value of output \"{name}\" holds something sensitive, so the output would \
-                         show it. If that is meant, set sensitive = true, which keeps it off the \
-                         terminal; to publish a part that is no secret, wrap it in nonsensitive()."
-                    ),
-                )
-                .at(output.range),
-            );
+            let mut d = Diagnostic::error(
+                "Output refers to sensitive values",
+                format!(
+                    "The value of output \"{name}\" holds something sensitive, so the output would \
+                     show it. If that is meant, set sensitive = true, which keeps it off the \
+                     terminal; to publish a part that is no secret, wrap it in nonsensitive()."
+                ),
+            )
+            .at(output.range);
+            d.values = formwork_eval::explain(&output.expression, &self.scope(module));
+            reading.say(d);
         }
         if marks.is_ephemeral() && !output.ephemeral {
             reading.say(
@@ -546,6 +558,7 @@ impl Evaluator {
                 .at(output.expression.range()),
             );
         }
+        reading.explain_since(said, &output.expression, &self.scope(module));
         let mut more = Marks::default();
         if output.sensitive {
             more.insert(Mark::Sensitive);

@@ -1,7 +1,7 @@
 //! What a reading of configuration collects: diagnostics, and the calls it must wait for.
 
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_eval::{CallId, Functions, Scope, evaluate};
+use formwork_eval::{CallId, Functions, Scope, evaluate, explain};
 use formwork_syntax::Expression;
 use formwork_values::Value;
 
@@ -39,6 +39,17 @@ impl Reading {
         self.diagnostics.append(evaluated.diagnostics);
         self.pending.extend(evaluated.pending);
         evaluated.value
+    }
+
+    /// Tells what the references in an expression stand for, in what was said about it since there were
+    /// `from` diagnostics.
+    pub fn explain_since(&mut self, from: usize, expression: &Expression, scope: &dyn Scope) {
+        let range = expression.range();
+        for d in self.diagnostics.iter_mut().skip(from) {
+            if d.values.is_empty() && d.subject == Some(range) {
+                d.values = explain(expression, scope);
+            }
+        }
     }
 
     /// Whether it is final and free of errors.

@@ -5,7 +5,7 @@ use crate::reading::Reading;
 use crate::scope::ModuleScope;
 use formwork_configuration::Repetition;
 use formwork_diagnostics::{Diagnostic, SourceRange};
-use formwork_eval::Functions;
+use formwork_eval::{Functions, explain_unknowns};
 use formwork_syntax::Expression;
 use formwork_values::{Type, Value, convert};
 use std::collections::BTreeMap;
@@ -32,12 +32,20 @@ pub fn expand(
     functions: &dyn Functions,
     reading: &mut Reading,
 ) -> Repeated {
-    match repetition {
+    let before = reading.diagnostics.len();
+    let mut repeated = match repetition {
         Repetition::Single => Repeated::Known(Expansion::Single),
         Repetition::Count(expression) => count(expression, scope, functions, reading),
         Repetition::ForEach(expression) => for_each(expression, scope, functions, reading),
         Repetition::Enabled(expression) => enabled(expression, scope, functions, reading),
+    };
+    if let Some(expression) = repetition.expression() {
+        match &mut repeated {
+            Repeated::Unknown(d) => d.values = explain_unknowns(expression, scope),
+            _ => reading.explain_since(before, expression, scope),
+        }
     }
+    repeated
 }
 
 /// The expression's value without marks, or what its being unfit amounts to.
@@ -152,11 +160,13 @@ fn count(
     let number = match convert(value.clone(), &Type::Number) {
         Ok(n) => n,
         Err(e) => {
-            reading.say(invalid(
-                "count",
-                range,
-                &format!("It must be a whole number from 0: {e}."),
-            ));
+            reading.say(
+                Diagnostic::error(
+                    "Incorrect value type",
+                    format!("count must be a whole number from 0, but {e}."),
+                )
+                .at(range),
+            );
             return Repeated::Failed;
         }
     };
@@ -250,11 +260,18 @@ fn for_each(
         );
     }
     if !fits {
+        let advice = match &ty {
+            Type::List(_) | Type::Tuple(_) => " toset() makes a set of a list of strings.",
+            Type::Bool => " To have a block once or not at all, write count = condition ? 1 : 0.",
+            Type::Number => " To have a block several times, use count.",
+            Type::String => " For one element, write toset([...]) around it.",
+            _ => "",
+        };
         return say(
             reading,
             &format!(
                 "It must be a map, an object or a set of strings, so that each instance has a key of \
-                 its own, but its type is {}. toset() makes a set of a list of strings.",
+                 its own, but its type is {}.{advice}",
                 ty.friendly_name()
             ),
         );
@@ -282,10 +299,15 @@ fn for_each(
             return unknown("for_each", &value, range);
         }
         let Some(text) = key.as_shared_str() else {
-            return say(
-                reading,
-                "A set must not hold null: its elements become the keys of instances.",
+            reading.say(
+                Diagnostic::error(
+                    "Invalid for_each set argument",
+                    "The set holds null, but its elements become the keys of instances. Take null out \
+                     of it, as with compact().",
+                )
+                .at(range),
             );
+            return Repeated::Failed;
         };
         instances.insert(text.clone(), element.clone());
     }

@@ -4,7 +4,7 @@ use crate::evaluator::Evaluator;
 use crate::objects::Expansion;
 use crate::reading::Reading;
 use formwork_addresses::{InstanceKey, ModuleInstance, Resource, Subject};
-use formwork_configuration::{Module, parse_reference};
+use formwork_configuration::{Module, Repetition, parse_reference};
 use formwork_diagnostics::{Diagnostic, nearest};
 use formwork_eval::{CallId, Functions, Resolved, Scope, evaluate};
 use formwork_syntax::{Expression, Traversal};
@@ -269,8 +269,39 @@ impl<'e> ModuleScope<'e> {
             .at(range);
             if let Some(near) = nearest(output, outputs.keys().map(|k| &**k)) {
                 d = d.hint(format!("Did you mean \"{near}\"?"));
+            } else if outputs.is_empty() {
+                d = d.hint(
+                    "Only outputs of a module can be referred to from outside, and this one has none.",
+                );
+            } else {
+                let mut names: Vec<&str> = outputs.keys().map(|k| &**k).take(8).collect();
+                if outputs.len() > names.len() {
+                    names.push("...");
+                }
+                d = d.hint(format!(
+                    "Only outputs of a module can be referred to from outside. It has: {}.",
+                    names.join(", ")
+                ));
             }
-            return Resolved::failed(d);
+            return Resolved::failed_operation(d);
+        }
+        let counted = self
+            .module()
+            .and_then(|m| m.calls.get(name))
+            .is_some_and(|c| matches!(c.repetition, Repetition::Count(_)));
+        if counted && *key == InstanceKey::None {
+            let range = at.steps.get(1).map_or_else(|| at.range(), |s| s.range());
+            return Resolved::failed_operation(
+                Diagnostic::error(
+                    "Unsupported attribute",
+                    format!(
+                        "module.{name} sets \"count\", so it is a list of objects, which has no \
+                         attribute \"{output}\". Say which is meant, as in module.{name}[0].{output}, or \
+                         take all by module.{name}[*].{output}."
+                    ),
+                )
+                .at(range),
+            );
         }
         if expansion.has(key) {
             let instance = self.instance.child(name, key.clone());

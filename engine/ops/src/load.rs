@@ -7,7 +7,7 @@ use formwork_addresses::ProviderAddr;
 use formwork_configuration::{
     Configuration, Loading, StaticInputs, StaticVariables, missing_variable, root_variables,
 };
-use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, SourceRange};
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, SourceRange, nearest};
 use formwork_eval::{Builtins, Files, Surroundings};
 use formwork_evaluation::{Calls, Evaluator, Objects, Setting};
 use formwork_graph::StaticGraph;
@@ -32,6 +32,9 @@ pub struct Loaded {
     pub texts: Vec<SourceText>,
     /// The files that its functions read, remembered.
     pub(crate) files: Arc<RecordingFiles>,
+    /// Whether values and types can be looked at, though there may be errors: all text could be read,
+    /// and nothing waits for itself.
+    pub checkable: bool,
 }
 
 /// Reads the configuration of the working directory, to act on it.
@@ -60,12 +63,17 @@ pub(crate) fn load_with(session: &Session, partial: bool) -> (Loaded, Diagnostic
     };
     let (configuration, mut diagnostics) =
         formwork_configuration::load(Path::new("."), &loading, &mut sources);
-    let graph = if diagnostics.has_errors() {
-        StaticGraph::default()
+    let mut checkable = configuration.is_readable;
+    let graph = if checkable {
+        let (graph, said) = StaticGraph::build(&configuration);
+        checkable = !said.has_errors();
+        diagnostics.append(said);
+        graph
     } else {
-        diagnostics.take(StaticGraph::build(&configuration))
+        StaticGraph::default()
     };
     let loaded = Loaded {
+        checkable,
         configuration: Arc::new(configuration),
         graph: Arc::new(graph),
         sources,
@@ -85,6 +93,22 @@ pub(crate) fn early_surroundings(session: &Session, files: Arc<dyn Files>) -> Su
         settle_impure: false,
     }
 }
+
+/// The types of backends that there are.
+const BACKENDS: [&str; 12] = [
+    "local",
+    "gcs",
+    "s3",
+    "http",
+    "pg",
+    "azurerm",
+    "kubernetes",
+    "consul",
+    "cos",
+    "oss",
+    "inmem",
+    "remote",
+];
 
 impl Loaded {
     /// What the configuration holds that this version reads but does not act on, and a backend that
@@ -137,6 +161,18 @@ impl Loaded {
             && &*b.kind != "local"
             && !session.settings.skip_backend
         {
+            if !BACKENDS.contains(&&*b.kind) {
+                let mut d = Diagnostic::error(
+                    "Unsupported backend type",
+                    format!("There is no backend of type \"{}\".", b.kind),
+                )
+                .at(b.range);
+                if let Some(near) = nearest(&b.kind, BACKENDS) {
+                    d = d.hint(format!("Did you mean \"{near}\"?"));
+                }
+                diagnostics.push(d);
+                return diagnostics;
+            }
             diagnostics.push(
                 Diagnostic::error(
                     "Backend not served yet",

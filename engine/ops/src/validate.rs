@@ -3,7 +3,7 @@
 use crate::load::{Evaluation, disk, load_with};
 use crate::session::Session;
 use crate::told::told_once;
-use formwork_diagnostics::{Diagnostics, SourceMap};
+use formwork_diagnostics::{Diagnostics, SourceMap, SourceRange};
 use formwork_evaluation::Objects;
 use formwork_provider::Providers;
 use formwork_values::Value;
@@ -21,7 +21,7 @@ pub struct Validated {
 /// Checks the configuration of the working directory.
 pub async fn validate(session: &Session) -> Validated {
     let (loaded, mut diagnostics) = load_with(session, true);
-    if diagnostics.has_errors() {
+    if !loaded.checkable {
         return Validated {
             diagnostics: told_once(diagnostics),
             sources: loaded.sources,
@@ -55,9 +55,28 @@ pub async fn validate(session: &Session) -> Validated {
         validating: true,
     };
     let evaluator = evaluation.over(Objects::new(), variables);
-    diagnostics.append(formwork_planner::validate(&evaluator, &loaded.graph, &providers).await);
+    let said = formwork_planner::validate(&evaluator, &loaded.graph, &providers).await;
+    // Names that are not declared have been told; evaluation meets them again.
+    let known: Vec<SourceRange> = errors_at(&diagnostics).collect();
+    diagnostics.extend(said.into_iter().filter(|d| {
+        let again = d
+            .subject
+            .is_some_and(|s| known.iter().any(|k| overlap(*k, s)));
+        !(d.is_error() && again)
+    }));
     Validated {
         diagnostics: told_once(diagnostics),
         sources: loaded.sources,
     }
+}
+
+fn errors_at(diagnostics: &Diagnostics) -> impl Iterator<Item = SourceRange> {
+    diagnostics
+        .iter()
+        .filter(|d| d.is_error())
+        .filter_map(|d| d.subject)
+}
+
+fn overlap(a: SourceRange, b: SourceRange) -> bool {
+    a.file == b.file && a.start < b.end && b.start < a.end
 }

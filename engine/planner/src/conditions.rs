@@ -1,5 +1,6 @@
 //! Collecting the results of conditions.
 
+use formwork_addresses::ModuleInstance;
 use formwork_configuration::CheckRule;
 use formwork_diagnostics::Diagnostics;
 use formwork_evaluation::{Condition, Evaluator, ModuleFunctions, ModuleScope, Verdict, check};
@@ -75,6 +76,40 @@ pub(crate) async fn judge(
         verdicts.push(verdict);
     }
     (verdicts, diagnostics)
+}
+
+/// Says of failed validations whose they are and, in a module that is called, points at the argument that
+/// gives the value: there it is to be mended.
+pub(crate) fn placed_at_value(
+    evaluator: &Evaluator,
+    module: &ModuleInstance,
+    name: &str,
+    said: &mut Diagnostics,
+) {
+    let address = if module.is_root() {
+        format!("var.{name}")
+    } else {
+        format!("{module}.var.{name}")
+    };
+    said.default_address(address);
+    let argument = evaluator
+        .configuration()
+        .call_of(&module.path())
+        .and_then(|(_, call)| call.argument(name));
+    let Some(argument) = argument else {
+        return;
+    };
+    for d in said
+        .iter_mut()
+        .filter(|d| d.summary == Condition::Validation.failed())
+    {
+        d.subject = Some(argument.expression.range());
+        d.context = None;
+        d.hints.push(format!(
+            "A validation of the variable \"{name}\" in {} asks for this.",
+            module.path()
+        ));
+    }
 }
 
 /// Whether a verdict keeps what depends on it from going on.

@@ -5,20 +5,21 @@
 //! all the same. A provider that is not there, or that does not serve a type, leaves blocks' bodies
 //! unchecked but for their references and functions, which is said once per provider.
 
-use crate::conditions::judge;
+use crate::conditions::{judge, placed_at_value};
 use crate::walk::with_origin;
 use formwork_addresses::{
     AbsProviderConfig, InstanceKey, ModulePath, ProviderAddr, Resource, ResourceMode,
 };
-use formwork_configuration::{Module, ResourceBlock};
-use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
+use formwork_configuration::{IgnoreChanges, Module, ResourceBlock};
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange, nearest};
 use formwork_evaluation::{
     Condition, Evaluator, Expansion, ModuleScope, RepetitionData, decode, expand,
 };
 use formwork_graph::{StaticGraph, What};
 use formwork_provider::{Providers, Reported, ValidateRequest};
-use formwork_values::Value;
+use formwork_values::{Step, Type, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Checks a configuration without a plan. The evaluator's setting says that it is validating, and
 /// its root variables are unknown.
@@ -87,7 +88,7 @@ impl Validation<'_> {
                 {
                     let functions = evaluator.functions(module);
                     let scope = evaluator.scope(&instance);
-                    let (_, said) = judge(
+                    let (_, mut said) = judge(
                         evaluator,
                         &variable.validations,
                         Condition::Validation,
@@ -95,6 +96,7 @@ impl Validation<'_> {
                         &functions,
                     )
                     .await;
+                    placed_at_value(evaluator, &instance, name, &mut said);
                     self.said.append(said);
                 }
             }
@@ -270,6 +272,7 @@ impl Validation<'_> {
             self.said.append(said);
         }
         if let Some(schema) = schema {
+            self.ignored_are_there(block, &schema.ty());
             let before = self.said.error_count();
             let (value, said) = evaluator
                 .calls()
@@ -304,6 +307,44 @@ impl Validation<'_> {
         )
         .await;
         self.said.append(said);
+    }
+
+    /// Whether what `ignore_changes` names is there.
+    fn ignored_are_there(&mut self, block: &ResourceBlock, ty: &Type) {
+        let IgnoreChanges::Paths(paths) = &block.lifecycle.ignore_changes else {
+            return;
+        };
+        for (path, range) in paths {
+            let mut at = ty;
+            for step in path.steps() {
+                let (Type::Object(object), Step::Attribute(name)) = (at, step) else {
+                    at = match at {
+                        Type::List(e) | Type::Set(e) | Type::Map(e) => e,
+                        _ => break,
+                    };
+                    continue;
+                };
+                match object.attribute(name) {
+                    Some(inner) => at = inner,
+                    None => {
+                        let mut d = Diagnostic::error(
+                            "Unsupported attribute",
+                            format!(
+                                "{} has no argument, nested block or attribute \"{name}\".",
+                                block.address.kind
+                            ),
+                        )
+                        .at(*range);
+                        let names = object.names().iter().map(|n| &**n);
+                        if let Some(near) = nearest(name, names) {
+                            d = d.hint(format!("Did you mean \"{near}\"?"));
+                        }
+                        self.said.push(d);
+                        break;
+                    }
+                }
+            }
+        }
     }
 
     async fn ask_provider(
@@ -374,10 +415,15 @@ impl Unchecked {
                 None => ("Missing required provider", format!("{name} is not there.")),
             };
             let only = only_partly(&blocks);
-            said.push(
-                Diagnostic::warning(summary, format!("{why} {only}"))
-                    .at_opt(blocks.first().copied()),
-            );
+            let mut d = Diagnostic::warning(summary, format!("{why} {only}"))
+                .at_opt(blocks.first().copied());
+            let there: Vec<Arc<str>> = providers.versions().map(|(p, _)| p.kind.clone()).collect();
+            let known = ["google", "google-beta", "formwork"];
+            let names = there.iter().map(|n| &**n).chain(known);
+            if let Some(near) = nearest(&provider.kind, names).filter(|n| **n != *provider.kind) {
+                d = d.hint(format!("Did you mean \"{near}\"?"));
+            }
+            said.push(d);
         }
         for (provider, types) in self.types {
             let blocks: BTreeSet<SourceRange> = types.values().flatten().copied().collect();

@@ -1,6 +1,6 @@
 //! The planning walk: every block of the configuration, in dependency order.
 
-use crate::conditions::{Results, is_bad, judge};
+use crate::conditions::{Results, is_bad, judge, placed_at_value};
 use crate::execution::{self, Conditioned, Further, OpenCheck, References};
 use crate::input::{PlanInput, Planned};
 use crate::managed::Placed;
@@ -311,7 +311,7 @@ impl<'a> Walk<'a> {
         self.results.declare(CheckKind::Variable, &block);
         let functions = evaluator.functions(module);
         let scope = evaluator.scope(instance);
-        let (verdicts, said) = judge(
+        let (verdicts, mut said) = judge(
             evaluator,
             &variable.validations,
             Condition::Validation,
@@ -319,6 +319,7 @@ impl<'a> Walk<'a> {
             &functions,
         )
         .await;
+        placed_at_value(evaluator, instance, name, &mut said);
         let address = join(&instance.to_string(), &format!("var.{name}"));
         self.results
             .add(CheckKind::Variable, &block, &address, &verdicts);

@@ -171,6 +171,11 @@ impl Diagnostics {
         self.0.len()
     }
 
+    /// In order, to add what is known of them elsewhere.
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Diagnostic> {
+        self.0.iter_mut()
+    }
+
     /// In order.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.0.iter()

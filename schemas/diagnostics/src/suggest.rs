@@ -3,9 +3,21 @@
 /// The candidate nearest to `given`, if one is near enough to be what the user meant.
 ///
 /// Near enough is a Damerau-Levenshtein distance (adjacent swaps count one) of at most a third of
-/// the longer name, at least 1. Among equals the first in the given order wins.
+/// the longer name, at least 1; names of one letter are near none. Among equals the first in the given
+/// order wins. Where none is near enough, the only one that begins with the given name, or that the
+/// given name begins with, is taken if what they share is three letters or more.
 pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    nearest_within(given, candidates, usize::MAX)
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    nearest_within(given, candidates.iter().copied(), usize::MAX).or_else(|| {
+        let same = |c: &&&str| {
+            given.len().min(c.len()) >= 3 && (c.starts_with(given) || given.starts_with(**c))
+        };
+        let mut begun = candidates.iter().filter(same);
+        match (begun.next(), begun.next()) {
+            (Some(only), None) => Some(*only),
+            _ => None,
+        }
+    })
 }
 
 /// The same with at most `most` slips, for long names of which different ones come near each other.
@@ -18,6 +30,9 @@ pub fn nearest_within<'a>(
     for candidate in candidates {
         let limit = (given.chars().count().max(candidate.chars().count()) / 3).max(1);
         let limit = limit.min(most);
+        if given.chars().count().max(candidate.chars().count()) == 1 {
+            continue;
+        }
         // cheaper than the distance, and never more than it
         if given.len().abs_diff(candidate.len()) > limit * 4 {
             continue;
@@ -62,5 +77,11 @@ mod tests {
         );
         assert_eq!(nearest("ba", names), Some("ab"));
         assert_eq!(nearest("kubernetes", names), None);
+        assert_eq!(
+            nearest("desc", ["default", "description"]),
+            Some("description")
+        );
+        assert_eq!(nearest("des", ["descend", "description"]), None);
+        assert_eq!(nearest("z", ["x", "y"]), None);
     }
 }

@@ -19,9 +19,12 @@
 use super::snippet::{Snippet, Snippets};
 use crate::style::{Role, Style, wrap};
 use formwork_diagnostics::{Diagnostic, Diagnostics, Severity, SourceMap};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Most lines of one subject that are shown; the middle of a longer one is left out.
 const MOST_LINES: usize = 12;
+/// How wide a line of source may be where nobody knows how wide the reader's screen is.
+const WIDEST_LINE: usize = 200;
 
 /// One diagnostic, with a blank line before it and a line end after it.
 pub fn diagnostic_text(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> String {
@@ -164,11 +167,16 @@ fn push_snippet(lines: &mut Vec<String>, diagnostic: &Diagnostic, snippet: &Snip
             continue;
         }
         let gutter = style.paint(Role::Faint, &format!("{number:>digits$}:"));
-        let Some((start, end)) = marked else {
-            lines.push(format!("  {gutter} {line}"));
+        // room for the border, the gutter and the space around it
+        let room = style
+            .width
+            .map_or(WIDEST_LINE, |w| w.saturating_sub(digits + 8).max(20));
+        let shown = Shown::of(line, marked, room);
+        let Some((start, end)) = shown.marked else {
+            lines.push(format!("  {gutter} {}", shown.text));
             continue;
         };
-        let at_end = start >= line.len();
+        let (line, at_end) = (&shown.text, start >= shown.text.len());
         if style.colour && !at_end {
             let painted = style.paint(Role::Offending, &line[start..end]);
             lines.push(format!(
@@ -180,11 +188,14 @@ fn push_snippet(lines: &mut Vec<String>, diagnostic: &Diagnostic, snippet: &Snip
         }
         lines.push(format!("  {gutter} {line}"));
         // tabs stay tabs, so that the marks stand below what they mean
-        let indent: String = line[..start]
-            .chars()
-            .map(|c| if c == '\t' { '\t' } else { ' ' })
-            .collect();
-        let marks = "^".repeat(line[start..end].chars().count().max(1));
+        let mut indent = String::new();
+        for (i, part) in line[..start].split('\t').enumerate() {
+            if i > 0 {
+                indent.push('\t');
+            }
+            indent.push_str(&" ".repeat(part.width()));
+        }
+        let marks = "^".repeat(line[start..end].width().max(1));
         lines.push(format!(
             "  {:digits$}  {indent}{}",
             "",
@@ -201,6 +212,82 @@ fn push_snippet(lines: &mut Vec<String>, diagnostic: &Diagnostic, snippet: &Snip
     {
         lines.push(format!("    the function is {}", call.signature));
     }
+}
+
+/// A line as it can be shown, and which of its bytes are meant.
+struct Shown {
+    text: String,
+    marked: Option<(usize, usize)>,
+}
+
+impl Shown {
+    /// Cuts a line that is wider than the room there is, around what is meant in it, and replaces what
+    /// would move the cursor.
+    fn of(line: &str, marked: Option<(usize, usize)>, room: usize) -> Self {
+        let mut shown = Self {
+            text: line.to_owned(),
+            marked,
+        };
+        if line.width() > room {
+            shown = shown.cut(room);
+        }
+        if shown.text.contains(is_control) {
+            // of the same length in bytes, so that the mark stays where it is: all of these are one
+            // byte in UTF-8 but for the second range, which two bytes take the place of
+            shown.text = shown
+                .text
+                .chars()
+                .map(|c| match c {
+                    c if !is_control(c) => c,
+                    c if c.len_utf8() == 1 => '?',
+                    _ => '\u{b7}',
+                })
+                .collect();
+        }
+        shown
+    }
+
+    fn cut(self, room: usize) -> Self {
+        let line = self.text;
+        let (start, end) = self.marked.unwrap_or((0, 0));
+        // a third of the room before what is meant, the rest for it and what follows
+        let mut from = start;
+        let mut used = 0;
+        for c in line[..start].chars().rev() {
+            used += c.width().unwrap_or(1);
+            if used > room / 3 {
+                break;
+            }
+            from -= c.len_utf8();
+        }
+        if from <= ELLIPSIS.len() {
+            from = 0;
+        }
+        let mut to = from;
+        used = 0;
+        for c in line[from..].chars() {
+            used += c.width().unwrap_or(1);
+            if used > room.saturating_sub(2) {
+                break;
+            }
+            to += c.len_utf8();
+        }
+        let before = if from > 0 { ELLIPSIS } else { "" };
+        let after = if to < line.len() { ELLIPSIS } else { "" };
+        let shift = |at: usize| before.len() + at.clamp(from, to) - from;
+        Self {
+            marked: self.marked.map(|_| (shift(start), shift(end))),
+            text: format!("{before}{}{after}", &line[from..to]),
+        }
+    }
+}
+
+/// Stands for what was cut off.
+const ELLIPSIS: &str = "…";
+
+/// Whether a character does something to a terminal instead of being shown.
+fn is_control(c: char) -> bool {
+    c.is_control() && c != '\t'
 }
 
 /// Which bytes of a line, `before` bytes into the text, are meant: leading white space is not.

@@ -138,7 +138,9 @@ fn references_that_name_nothing() {
     // Names bound nearby are no references.
     check(
         "resource \"a_b\" \"c\" {\n x = [for s in [1] : s.y]\n dynamic \"disk\" {\n for_each = [1]\n iterator = it\n content {\n size = it.value\n name = \"%{ for q in [1] }${q.z}%{ endfor }\"\n }\n }\n dynamic \"nic\" {\n for_each = [disk.value]\n content {\n a = nic.key\n }\n }\n}",
-        &["main.tf:12:14-24 Reference to undeclared resource"],
+        &[
+            "main.tf:12:14-24 Reference to undeclared resource | If disk is meant to be the element of a dynamic block: its name is the label of that block, or what \"iterator\" says.",
+        ],
     );
 }
 

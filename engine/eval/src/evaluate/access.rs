@@ -21,7 +21,13 @@ impl Evaluator<'_> {
         }
         let resolved = self.scope.resolve(traversal);
         let failed = resolved.diagnostics.has_errors();
-        self.tell_firm(resolved.diagnostics);
+        if resolved.firm {
+            self.tell_firm(resolved.diagnostics);
+        } else {
+            for diagnostic in resolved.diagnostics {
+                self.tell(diagnostic, expression, locals);
+            }
+        }
         if failed {
             return Value::dynamic();
         }

@@ -248,10 +248,11 @@ impl Evaluator<'_> {
             }
             Ok(converted) => return Some(converted),
             Err(error) => format!(
-                "The argument \"{}\" must be {}, but it is {}: {error}.",
+                "The argument \"{}\" must be {}, but this is {}{}.",
                 parameter.name,
                 super::explain::with_article(&parameter.ty.friendly_name_for_constraint()),
                 super::explain::a_type(&value),
+                super::explain::beyond_types(&error.to_string()),
             ),
         };
         let problem = Diagnostic::error("Invalid function argument", detail)
@@ -369,7 +370,10 @@ impl Evaluator<'_> {
         };
         match (place, parameter) {
             (Some(place), Some(parameter)) => {
-                let detail = format!("The argument \"{}\" does not do. {reason}", parameter.name);
+                let detail = format!(
+                    "The value of the argument \"{}\" cannot be used. {reason}",
+                    parameter.name
+                );
                 let problem = Diagnostic::error("Invalid function argument", detail)
                     .at(place.range())
                     .within(whole.range());

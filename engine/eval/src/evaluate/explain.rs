@@ -33,6 +33,15 @@ pub(super) fn a_type(value: &Value) -> String {
     }
 }
 
+/// The reason why a conversion failed, after a colon, unless it only repeats what the types are.
+pub(super) fn beyond_types(reason: &str) -> String {
+    if reason.contains(" is required, not ") && !reason.starts_with("at ") {
+        String::new()
+    } else {
+        format!(": {reason}")
+    }
+}
+
 /// A sentence on where two object or collection types differ, or nothing.
 pub(super) fn difference(a: &Type, b: &Type) -> String {
     match (a, b) {
@@ -66,20 +75,32 @@ pub(super) fn difference(a: &Type, b: &Type) -> String {
     }
 }
 
-/// What a reference stands for, as a clause; never anything sensitive.
-fn statement(value: &Value) -> String {
+/// Whether a diagnostic is about a value that is not known: only then does it matter that one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unknowns {
+    /// It is about something else; only the types of unknown values are told.
+    Aside,
+    /// It is about that.
+    Matter,
+}
+
+/// What a reference stands for, as a clause; never anything sensitive. Nothing where nothing helpful
+/// can be said.
+fn statement(value: &Value, unknowns: Unknowns) -> Option<String> {
     if value.marks().is_sensitive() {
-        return "has a sensitive value".to_owned();
+        return Some("has a sensitive value".to_owned());
     }
     if value.marks().is_ephemeral() {
-        return "has an ephemeral value".to_owned();
+        return Some("has an ephemeral value".to_owned());
     }
-    match value.kind() {
-        Kind::Marked(inner, _) => statement(inner),
+    Some(match value.kind() {
+        Kind::Marked(inner, _) => return statement(inner, unknowns),
         Kind::Null(_) => "is null".to_owned(),
-        Kind::Unknown(u) => match &u.ty {
-            Type::Dynamic => "will be known only after apply".to_owned(),
-            ty => format!(
+        Kind::Unknown(u) => match (&u.ty, unknowns) {
+            (Type::Dynamic, Unknowns::Aside) => return None,
+            (Type::Dynamic, Unknowns::Matter) => "will be known only after apply".to_owned(),
+            (ty, Unknowns::Aside) => format!("is {}", with_article(&ty.friendly_name())),
+            (ty, Unknowns::Matter) => format!(
                 "is {}, known only after apply",
                 with_article(&ty.friendly_name())
             ),
@@ -98,7 +119,7 @@ fn statement(value: &Value) -> String {
         Kind::Map(v) => counted(&value.type_of().friendly_name(), v.len(), "element"),
         Kind::Tuple(v) => counted("tuple", v.len(), "element"),
         Kind::Object(_, v) => counted("object", v.len(), "attribute"),
-    }
+    })
 }
 
 fn counted(noun: &str, count: usize, of: &str) -> String {
@@ -116,6 +137,7 @@ impl Evaluator<'_> {
         &self,
         expression: &Expression,
         locals: Locals<'_>,
+        unknowns: Unknowns,
     ) -> Vec<ExpressionValue> {
         let mut found: Vec<ExpressionValue> = Vec::new();
         expression.visit_variables(&mut |traversal| {
@@ -125,10 +147,12 @@ impl Evaluator<'_> {
             let Some((text, value)) = self.quiet(traversal, locals) else {
                 return;
             };
-            if found.iter().all(|f| f.traversal != text) {
+            if found.iter().all(|f| f.traversal != text)
+                && let Some(statement) = statement(&value, unknowns)
+            {
                 found.push(ExpressionValue {
                     traversal: text,
-                    statement: statement(&value),
+                    statement,
                 });
             }
         });

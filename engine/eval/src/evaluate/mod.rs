@@ -28,6 +28,7 @@ use formwork_values::{Marks, Number, Refinement, Type, Value};
 use crate::functions::{CallId, Functions};
 use crate::scope::{EmptyScope, Scope};
 
+use explain::Unknowns;
 pub use references::check_references;
 
 /// What an expression evaluates to.
@@ -119,7 +120,15 @@ pub fn explain(
     expression: &Expression,
     scope: &dyn Scope,
 ) -> Vec<formwork_diagnostics::ExpressionValue> {
-    Evaluator::new(scope, &NoFunctions).values_in(expression, None)
+    Evaluator::new(scope, &NoFunctions).values_in(expression, None, Unknowns::Aside)
+}
+
+/// The same for a diagnostic that is about a value's not being known.
+pub fn explain_unknowns(
+    expression: &Expression,
+    scope: &dyn Scope,
+) -> Vec<formwork_diagnostics::ExpressionValue> {
+    Evaluator::new(scope, &NoFunctions).values_in(expression, None, Unknowns::Matter)
 }
 
 struct NoFunctions;
@@ -230,7 +239,7 @@ impl<'a> Evaluator<'a> {
             diagnostic = diagnostic.within(expression.range());
         }
         if diagnostic.values.is_empty() {
-            diagnostic.values = self.values_in(expression, locals);
+            diagnostic.values = self.values_in(expression, locals, Unknowns::Aside);
         }
         self.problems.push(Problem {
             diagnostic,

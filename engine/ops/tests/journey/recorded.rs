@@ -112,6 +112,11 @@ const ON_PURPOSE: &[(&str, &str, &str)] = &[
     ),
     (
         "config-errors",
+        "step 19: validate",
+        "what is wrong with values is told in the same run as what is wrong with names",
+    ),
+    (
+        "config-errors",
         "step 20: ",
         "an assertion that is wrong is one all the same",
     ),
