@@ -9,7 +9,7 @@ use crate::http::{Http, header_text, refused, shown};
 use crate::problem::{Outcome, Problem};
 use crate::registry::absolute;
 use crate::settings::Settings;
-use crate::{content, gcs, git};
+use crate::{content, gcs, git, netrc};
 use reqwest::Url;
 use sha2::Digest;
 use std::fs;
@@ -137,10 +137,10 @@ async fn over_http(
     let Some(packing) = packing(address)? else {
         let mut url = parse(sent.exposed())?;
         url.query_pairs_mut().append_pair("terraform-get", "1");
-        return elsewhere(&url, http).await.map(Some);
+        return elsewhere(&url, http, settings).await.map(Some);
     };
     let url = parse(sent.exposed())?;
-    let answer = http.get(&url, None).await?;
+    let answer = http.get_as(&url, None, login(&url, settings)).await?;
     if !answer.status().is_success() {
         return Err(refused(&url, answer.status()));
     }
@@ -148,6 +148,11 @@ async fn over_http(
     http.save(answer, &archive).await?;
     unpack_checked(address, archive, packing, folder, settings).await?;
     Ok(None)
+}
+
+/// The name and password that `.netrc` has for the host of a URL.
+fn login(url: &Url, settings: &Settings) -> Option<netrc::Login> {
+    netrc::login(url.host_str()?, settings)
 }
 
 /// Compares what was downloaded with what it should be, and unpacks it.
@@ -174,8 +179,8 @@ pub(crate) async fn unpack_checked(
 }
 
 /// What a page says about where the package is.
-async fn elsewhere(url: &Url, http: &Http) -> Outcome<String> {
-    let answer = http.get(url, None).await?;
+async fn elsewhere(url: &Url, http: &Http, settings: &Settings) -> Outcome<String> {
+    let answer = http.get_as(url, None, login(url, settings)).await?;
     if !answer.status().is_success() {
         return Err(refused(url, answer.status()));
     }

@@ -1,6 +1,7 @@
 //! HTTP, as fetching needs it: asking, asking again, and writing what comes to a file.
 
 use crate::archive::Limits;
+use crate::netrc::Login;
 use crate::problem::{FAILED, Outcome, Problem};
 use futures::StreamExt;
 use reqwest::{StatusCode, Url, header};
@@ -72,12 +73,25 @@ impl Http {
 
     /// Asks; the answer may be a refusal. What failed on the way is asked again.
     pub async fn get(&self, url: &Url, token: Option<&str>) -> Outcome<reqwest::Response> {
+        self.get_as(url, token, None).await
+    }
+
+    /// The same, with a name and a password where the URL has none.
+    pub async fn get_as(
+        &self,
+        url: &Url,
+        token: Option<&str>,
+        login: Option<Login>,
+    ) -> Outcome<reqwest::Response> {
+        let login = login.filter(|_| url.username().is_empty() && url.password().is_none());
         let mut attempt = 0;
         loop {
             attempt += 1;
             let mut request = self.client.get(url.clone());
             if let Some(token) = token {
                 request = request.bearer_auth(token);
+            } else if let Some(login) = &login {
+                request = request.basic_auth(&login.name, Some(&login.password));
             }
             match request.send().await {
                 Ok(answer) => {

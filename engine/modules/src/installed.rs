@@ -7,7 +7,7 @@ use crate::wanted::{acceptable, key, local, normal, wanted};
 use formwork_addresses::ModulePath;
 use formwork_configuration::{Configuration, ModuleFetcher, ModuleRequest, ModuleSource};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -56,7 +56,8 @@ pub struct Installed {
     working: PathBuf,
     product: String,
     read: OnceLock<Outcome<(Manifest, Record)>>,
-    changed: Mutex<BTreeSet<String>>,
+    /// How the files of modules that were asked for stand; looked at once in a run.
+    states: Mutex<BTreeMap<String, State>>,
 }
 
 impl Installed {
@@ -68,7 +69,7 @@ impl Installed {
             working: working.to_owned(),
             product: product.to_owned(),
             read: OnceLock::new(),
-            changed: Mutex::default(),
+            states: Mutex::default(),
         }
     }
 
@@ -132,20 +133,17 @@ impl Installed {
             )
             .hint(run));
         }
-        match self.home.state(&self.working, entry, record) {
-            State::Gone => {
-                return Err(missing(format!(
-                    "The module \"{name}\" was installed in {}, but there is nothing any more.",
-                    entry.directory
-                )));
-            }
-            State::Changed => {
-                self.changed
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .insert(entry.key.clone());
-            }
-            State::Whole | State::Unknown => {}
+        let state = *self
+            .states
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(entry.key.clone())
+            .or_insert_with(|| self.home.state(&self.working, entry, record));
+        if state == State::Gone {
+            return Err(missing(format!(
+                "The module \"{name}\" was installed in {}, but there is nothing any more.",
+                entry.directory
+            )));
         }
         Ok(entry.clone())
     }
@@ -165,7 +163,12 @@ impl ModuleFetcher for Installed {
     }
 
     fn remarks(&self) -> Diagnostics {
-        let changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        let states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed: Vec<&String> = states
+            .iter()
+            .filter(|(_, state)| **state == State::Changed)
+            .map(|(key, _)| key)
+            .collect();
         let mut said = Diagnostics::new();
         if !changed.is_empty() {
             let (these, them) = match changed.len() {

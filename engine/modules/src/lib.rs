@@ -31,6 +31,7 @@ mod install;
 mod installed;
 mod locate;
 mod manifest;
+mod netrc;
 mod problem;
 mod registry;
 mod settings;

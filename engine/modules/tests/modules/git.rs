@@ -260,3 +260,65 @@ fn submodules_come_too_but_not_from_this_machine() {
         &["transport 'file' not allowed"],
     );
 }
+
+/// The same calls, installed by terraform and by us: one manifest, byte for byte.
+#[test]
+fn the_manifest_is_that_of_terraform() {
+    let terraform = std::process::Command::new("terraform")
+        .arg("version")
+        .output();
+    if !has_git() || terraform.is_err() {
+        eprintln!("SKIPPED: there is no git or no terraform on this machine");
+        return;
+    }
+    let world = World::new();
+    let repo = world.repository(
+        "repo",
+        &[
+            ("main.tf", "module \"a\" {\n  source = \"./modules/a\"\n}\n"),
+            (
+                "modules/a/main.tf",
+                "module \"b\" {\n  source = \"../b/.\"\n}\n",
+            ),
+            ("modules/b/main.tf", MODULE),
+        ],
+    );
+    repo.git(&["tag", "v1.0.0"]);
+    repo.git(&["tag", "rel/é&1"]);
+    let source = repo.source();
+    let inner = module("inner", &format!("{source}//modules/b"));
+    world.write("loc/main.tf", &inner);
+    world.write("other/deep/main.tf", &module("up", "../../loc"));
+    let text: String = [
+        ("whole", source.clone()),
+        ("sub", format!("{source}//modules/a?ref=v1.0.0")),
+        ("dep", format!("{source}//modules/b?depth=1&ref=main")),
+        ("odd", format!("{source}//./modules//b/?ref=v1.0.0")),
+        ("short", source.replace("git::file://", "git::")),
+        ("tag", format!("{source}?ref=rel/%C3%A9%261")),
+        ("loc", "./loc".to_owned()),
+        ("dot", "./loc/../loc/".to_owned()),
+        ("deep", "./other//deep".to_owned()),
+    ]
+    .iter()
+    .map(|(n, s)| module(n, s))
+    .collect();
+    world.write("main.tf", &text);
+    world.install().well();
+    let ours = world.read(".terraform/modules/modules.json");
+    std::fs::remove_dir_all(world.path(".terraform")).unwrap();
+    let environment = &world.settings.environment;
+    let output = std::process::Command::new("terraform")
+        .args(["get", "-no-color"])
+        .current_dir(&environment.working)
+        .env_clear()
+        .envs(&environment.variables)
+        .env("CHECKPOINT_DISABLE", "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(ours, world.read(".terraform/modules/modules.json"));
+    // and what it has installed is used as it is
+    assert!(world.use_installed().is_empty());
+}

@@ -1,6 +1,6 @@
 //! Modules from registries, archives and pages on loopback.
 
-use crate::world::{World, add, tarred, zipped};
+use crate::world::{World, add, tarred, write, zipped};
 use formwork_testkit::{Answer, Asked, Server};
 
 const MODULE: &str = "output \"x\" { value = path.module }\n";
@@ -327,6 +327,8 @@ fn archives_and_pages() {
         &["(hidden)@", "token=(hidden)"],
     );
     assert!(!format!("{:?}{:?}", came.said, came.told).contains("s3cr3t"));
+    let netrc = format!("machine 127.0.0.1 login you password {}\n", "n3trc");
+    write(&world.folder.path().join("home/.netrc"), netrc.as_bytes());
     let last = server.asked().pop().unwrap();
     assert_eq!(
         (
@@ -335,6 +337,14 @@ fn archives_and_pages() {
         ),
         ("/absent.zip?token=hunter22", true)
     );
+    world.write(
+        "main.tf",
+        &calls(&[("net", &server.url("/x.zip//inner"), None)]),
+    );
+    world.install().well();
+    let last = server.asked().pop().unwrap();
+    // "you:n3trc" in base64
+    assert_eq!(last.headers["authorization"], "Basic eW91Om4zdHJj");
 }
 
 #[test]
