@@ -133,6 +133,21 @@ fn sources_that_change() {
         .exits(0)
         .says(&["net is not as it was installed"]);
     env.run(&["get", "-update"]).exits(0).says(&["Fetching"]);
+    let ran = env.run(&["init", "-json", "-upgrade"]);
+    assert!(ran.exits(0).stderr.is_empty());
+    let lines: Vec<serde_json::Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("an object a line"))
+        .collect();
+    let has = |key: &str, value: &str| lines.iter().any(|l| l[key] == value);
+    assert!(has("type", "version"));
+    assert!(has("message_code", "initializing_modules_message"));
+    assert!(has("message_code", "output_init_success_message"));
+    assert!(has(
+        "@message",
+        "- net in .terraform/modules/net/modules/net"
+    ));
     env.write(
         "main.tf",
         main_tf("git::https://me:s3cr3t@127.0.0.1:1/x.git"),

@@ -50,8 +50,14 @@ pub fn settings(
     settings.own_files = session.files_within.is_none();
     let cancellation = interrupts.cancellation().clone();
     settings.cancelled = Arc::new(move || cancellation.is_cancelled());
-    let streams = session.streams;
-    settings.tell = Arc::new(move |told| streams.out(&line(&told)));
+    let listening = session.clone();
+    settings.tell = Arc::new(move |told| {
+        let line = line(&told);
+        listening.tell(&line);
+        if let Some(stream) = &listening.stream {
+            stream.log(line.trim_end());
+        }
+    });
     Ok((settings, said))
 }
 

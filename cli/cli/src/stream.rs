@@ -111,6 +111,11 @@ impl Stream {
         self.with(sources, |s, at| s.diagnostic(at, diagnostic));
     }
 
+    /// A step of `init`.
+    pub fn init_output(&self, code: &str, message: &str) {
+        self.with(&SourceMap::new(), |s, at| s.init_output(at, code, message));
+    }
+
     /// Plain information.
     pub fn log(&self, message: &str) {
         self.with(&SourceMap::new(), |s, at| s.log(at, message));

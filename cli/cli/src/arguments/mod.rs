@@ -232,6 +232,8 @@ pub struct Init {
     pub reading: Reading,
     #[command(flatten)]
     pub locking: Locking,
+    #[command(flatten)]
+    pub streaming: Streaming,
     /// Set up the backend; false leaves it alone.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = true, action = clap::ArgAction::Set)]

@@ -9,15 +9,28 @@ use crate::runtime::{Interrupts, block_on};
 use crate::session::{Session, exit};
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_modules::{Installer, copy_into};
+use formwork_plan::PlanMode;
 use formwork_provider::Providers;
 use std::sync::Arc;
 
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Init) -> u8 {
+    let strict = arguments.reading.strict_version;
+    let session = match session.streaming(&arguments.streaming, strict, PlanMode::Normal) {
+        Ok(session) => session,
+        Err(code) => return code,
+    };
     session.notice();
-    block_on(session, async |interrupts| {
-        init(session, arguments, interrupts).await
+    block_on(&session, async |interrupts| {
+        init(&session, arguments, interrupts).await
     })
+}
+
+/// Tells programs of a step; people are told what it brings.
+fn step(session: &Session, code: &str, message: &str) {
+    if let Some(stream) = &session.stream {
+        stream.init_output(code, message);
+    }
 }
 
 async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Interrupts) -> u8 {
@@ -32,10 +45,18 @@ async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Inter
         return session.say(&Diagnostics::from(*d), &SourceMap::new());
     }
     if !session.has_configuration() {
-        session
-            .streams
-            .out("There is no configuration in this directory, so there is nothing to prepare.\n");
+        let message =
+            "There is no configuration in this directory, so there is nothing to prepare.";
+        session.tell(&format!("{message}\n"));
+        step(session, "output_init_empty_message", message);
         return exit::SUCCESS;
+    }
+    if arguments.get {
+        step(
+            session,
+            "initializing_modules_message",
+            "Initializing modules...",
+        );
     }
     let installer = arguments
         .get
@@ -59,9 +80,19 @@ async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Inter
         said.push(*d);
     }
     if arguments.backend {
+        step(
+            session,
+            "initializing_backend_message",
+            "Initializing the backend...",
+        );
         said.append(loaded.unserved(&operation.ops));
     }
     if !said.has_errors() {
+        step(
+            session,
+            "initializing_provider_plugin_message",
+            "Initializing provider plugins...",
+        );
         let wanted = loaded.configuration.required_providers().into_keys();
         let level = operation.ops.settings.level.version.to_string();
         let factory = operation.ops.factory.clone();
@@ -75,19 +106,16 @@ async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Inter
         false,
     );
     if code == exit::SUCCESS {
-        let mut text = String::new();
         for (provider, version) in providers::selections(&operation.preview) {
-            text.push_str(&format!(
-                "- {provider} v{version} is native: nothing to install\n"
-            ));
+            let line = format!("- {provider} v{version} is native: nothing to install");
+            session.tell(&format!("{line}\n"));
+            if let Some(stream) = &session.stream {
+                stream.log(&line);
+            }
         }
-        text.push_str(&format!(
-            "\n{}\n",
-            session
-                .style
-                .good("Formwork has been successfully initialized!")
-        ));
-        session.streams.out(&text);
+        let done = format!("{} has been successfully initialized!", session.product());
+        session.tell(&format!("\n{}\n", session.style.good(&done)));
+        step(session, "output_init_success_message", &done);
     }
     operation.end().await;
     code

@@ -54,6 +54,14 @@ impl EventStream<'_> {
         line("info", message, at, |o| o.text("type", "log"))
     }
 
+    /// A step of `init`, with the word that programs know it by.
+    pub fn init_output(&self, at: &str, code: &str, message: &str) -> String {
+        line("info", message, at, |o| {
+            o.text("message_code", code);
+            o.text("type", "init_output");
+        })
+    }
+
     /// A diagnostic.
     pub fn diagnostic(&self, at: &str, diagnostic: &Diagnostic) -> String {
         let (level, word) = match diagnostic.severity {
@@ -355,6 +363,25 @@ mod tests {
             action,
             id: id.map(|i| ("id".to_owned(), i.to_owned())),
         }
+    }
+
+    /// As terraform 1.11.4 writes it.
+    #[test]
+    fn steps_of_init() {
+        let sources = SourceMap::new();
+        assert_eq!(
+            stream(&sources).init_output(
+                "2026-11-30T20:06:50Z",
+                "initializing_backend_message",
+                "Initializing the backend..."
+            ),
+            concat!(
+                r#"{"@level":"info","@message":"Initializing the backend...","@module":"terraform.ui","#,
+                r#""@timestamp":"2026-11-30T20:06:50Z","message_code":"initializing_backend_message","#,
+                r#""type":"init_output"}"#,
+                "\n"
+            )
+        );
     }
 
     /// Lines as recorded, time and version aside.
