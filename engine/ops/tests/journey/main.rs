@@ -6,6 +6,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)] // a test that cannot go on says so
 
 mod beyond;
+mod blocks;
 mod comparing;
 mod crashes;
 mod generated;

@@ -155,7 +155,12 @@ async fn every_recording_is_accounted_for() {
 
 /// Goes through a case; gives what differs.
 async fn run(name: &str) -> Vec<String> {
-    let source = recordings().join(name);
+    run_in(&recordings().join(name), ON_PURPOSE).await
+}
+
+/// Goes through the case in a folder; gives what differs, but what does on purpose.
+pub async fn run_in(source: &Path, on_purpose: &[(&str, &str, &str)]) -> Vec<String> {
+    let name = source.file_name().expect("a name").to_string_lossy();
     let text = std::fs::read_to_string(source.join("case.json")).expect("the case");
     let case: Json = serde_json::from_str(&text).expect("JSON");
     let folder = tempfile::tempdir().expect("a folder");
@@ -170,7 +175,7 @@ async fn run(name: &str) -> Vec<String> {
         run.step = i + 1;
         run.go(step, &source.join(format!("step{}", i + 1))).await;
     }
-    let purposes: Vec<&str> = ON_PURPOSE
+    let purposes: Vec<&str> = on_purpose
         .iter()
         .filter(|(case, ..)| *case == name)
         .map(|(_, start, _)| *start)

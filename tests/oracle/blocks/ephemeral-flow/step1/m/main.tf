@@ -1,0 +1,7 @@
+variable "t" {
+  ephemeral = true
+}
+output "t" {
+  value     = var.t
+  ephemeral = true
+}

@@ -1,0 +1,8 @@
+variable "t" {
+  type      = string
+  ephemeral = true
+  default   = "secret"
+}
+output "o" {
+  value = var.t
+}

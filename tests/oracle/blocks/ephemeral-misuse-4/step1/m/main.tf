@@ -1,0 +1,4 @@
+variable "t" {}
+output "o" {
+  value = var.t
+}

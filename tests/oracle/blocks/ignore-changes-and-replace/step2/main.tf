@@ -1,0 +1,7 @@
+resource "terraform_data" "a" {
+  input = 2
+  triggers_replace = 2
+  lifecycle {
+    ignore_changes = [input]
+  }
+}

@@ -1,0 +1,7 @@
+resource "terraform_data" "a" {
+  input = 1
+}
+moved {
+  from = terraform_data.a
+  to   = terraform_data.b
+}

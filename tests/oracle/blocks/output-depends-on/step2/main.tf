@@ -1,0 +1,11 @@
+resource "terraform_data" "a" {
+  input = 2
+}
+module "m" {
+  source     = "./m"
+  depends_on = [terraform_data.a]
+}
+output "o" {
+  value      = "fixed"
+  depends_on = [terraform_data.a]
+}

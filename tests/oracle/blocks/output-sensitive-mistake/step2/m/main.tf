@@ -1,0 +1,4 @@
+variable "s" {}
+output "o" {
+  value = var.s
+}

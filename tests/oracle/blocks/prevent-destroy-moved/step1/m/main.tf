@@ -1,0 +1,6 @@
+resource "terraform_data" "a" {
+  input = 1
+  lifecycle {
+    prevent_destroy = true
+  }
+}

@@ -1,0 +1,8 @@
+data "terraform_remote_state" "r" {
+  backend   = "local"
+  workspace = "blue"
+  config    = { path = "other.tfstate" }
+}
+output "x" {
+  value = data.terraform_remote_state.r.outputs.x
+}

@@ -1,0 +1,9 @@
+resource "terraform_data" "b" {
+  input = 2
+}
+removed {
+  from = terraform_data.a
+  lifecycle {
+    destroy = false
+  }
+}

@@ -1,0 +1,9 @@
+resource "terraform_data" "a" {
+  input = 1
+}
+resource "terraform_data" "b" {
+  input = 2
+}
+resource "terraform_data" "c" {
+  input = 3
+}

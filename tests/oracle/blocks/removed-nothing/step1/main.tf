@@ -1,0 +1,9 @@
+resource "terraform_data" "a" {
+  input = 1
+}
+removed {
+  from = terraform_data.nope
+  lifecycle {
+    destroy = false
+  }
+}
