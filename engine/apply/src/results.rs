@@ -54,8 +54,15 @@ impl CheckResults {
         };
         for &(result, object) in places {
             let object = &mut self.results[result].objects[object];
-            // An instance has pre- and postconditions; a failure of either stays.
-            if object.status == CheckStatus::Unknown || status > object.status {
+            // An instance has pre- and postconditions, and a check may read data; a failure of either
+            // stays, and what fails as well is added.
+            if object.status == CheckStatus::Fail && status == CheckStatus::Fail {
+                for failure in &failures {
+                    if !object.failures.contains(failure) {
+                        object.failures.push(failure.clone());
+                    }
+                }
+            } else if object.status == CheckStatus::Unknown || status > object.status {
                 *object = CheckObject {
                     address: address.to_owned(),
                     status,

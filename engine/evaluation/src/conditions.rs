@@ -91,7 +91,7 @@ pub fn check(
         None => Verdict::Unknown,
         Some(true) => Verdict::Pass,
         Some(false) => {
-            let message = message(rule, scope, functions, reading);
+            let message = message(rule, kind, scope, functions, reading);
             let d = if kind == Condition::Assertion {
                 Diagnostic::warning
             } else {
@@ -110,6 +110,7 @@ pub fn check(
 /// The message of a failed condition.
 fn message(
     rule: &CheckRule,
+    kind: Condition,
     scope: &ModuleScope<'_>,
     functions: &dyn Functions,
     reading: &mut Reading,
@@ -123,6 +124,29 @@ fn message(
     }
     let marks = value.all_marks();
     if marks.is_sensitive() || marks.is_ephemeral() {
+        let (word, why) = if marks.is_ephemeral() {
+            (
+                "ephemeral",
+                "is not to outlive this run, and so cannot be told",
+            )
+        } else {
+            ("sensitive", "is not to be shown")
+        };
+        let d = if kind == Condition::Validation {
+            Diagnostic::error
+        } else {
+            Diagnostic::warning
+        };
+        reading.say(
+            d(
+                &format!("Error message refers to {word} values"),
+                format!(
+                    "The message of this condition would tell a value that {why}, so the message is \
+                     withheld. Word it without that value."
+                ),
+            )
+            .at(rule.error_message.range()),
+        );
         return "The condition does not hold. Its message refers to a value that may not be shown, so it \
                 is withheld."
             .to_owned();

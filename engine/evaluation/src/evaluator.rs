@@ -465,12 +465,17 @@ impl Evaluator {
             return Value::unknown(variable.constraint.ty.without_optional())
                 .with_marks(&variable.marks());
         }
+        let outlived = !variable.ephemeral && value.all_marks().is_ephemeral();
         match bring(variable, value) {
             Ok(value) => value,
             Err(why) => {
                 reading.say(
                     Diagnostic::error(
-                        "Invalid value for input variable",
+                        if outlived {
+                            "Ephemeral value not allowed"
+                        } else {
+                            "Invalid value for input variable"
+                        },
                         format!(
                             "The value given for the variable \"{name}\" of module.{call_name} does \
                              not fit its declaration: {why}."

@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::settle::settle;
 use crate::state::{Held, hash_text, hold};
 use crate::told::told_once;
-use formwork_addresses::{AbsResource, AbsResourceInstance, DeposedKey, InstanceKey};
+use formwork_addresses::{AbsResource, AbsResourceInstance, DeposedKey, InstanceKey, ResourceMode};
 use formwork_configuration::Moves;
 use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap};
 use formwork_evaluation::{Evaluator, Objects};
@@ -242,12 +242,32 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
         .events
         .emit(Event::Started(Phase::Refresh, Some(state.instance_count())));
     let started = now;
+    // What leaves the state is not looked at any more: its provider may be gone already.
+    let left = |a: &AbsResource| {
+        a.resource.mode == ResourceMode::Managed
+            && loaded
+                .configuration
+                .removal_of(&a.module.path(), &a.resource)
+                .is_some_and(|r| !r.destroy)
+    };
+    let forgets = loaded
+        .configuration
+        .modules()
+        .any(|(_, m)| m.removed.iter().any(|r| !r.destroy));
+    let leaving: BTreeSet<AbsResource> = state
+        .resources()
+        .map(|(a, _)| a)
+        .filter(|a| forgets && left(a))
+        .cloned()
+        .collect();
     let limits = options.limits.clone();
     let scope = Scope::new(&loaded.graph, &state, options.mode, limits);
-    let in_scope = |address: &AbsResourceInstance| scope.takes(address);
+    let in_scope = |address: &AbsResourceInstance| {
+        scope.takes(address) && !leaving.contains(&address.abs_resource())
+    };
     let refresh_options = RefreshOptions {
         read: options.refresh,
-        scope: scope.is_limited().then_some(&in_scope),
+        scope: (scope.is_limited() || !leaving.is_empty()).then_some(&in_scope),
         events: &*session.events,
     };
     let (mut refreshed, said) = refresh(&state, &providers, &refresh_options).await;

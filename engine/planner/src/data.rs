@@ -274,10 +274,10 @@ impl<'a> Walk<'a> {
                 config: plain,
             })
             .await;
-        said.append(Reported::placed(
+        said.append(placed_in(
             Reported::hiding(answer.reported, &[&config]),
+            block,
             address,
-            Some(block.range),
         ));
         if said.has_errors() {
             return (Read::Not(Some(after)), said);

@@ -9,15 +9,15 @@ use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance,
 };
 use formwork_configuration::{IgnoreChanges, Module, ResourceBlock};
-use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_diagnostics::{Diagnostic, Diagnostics, nearest};
 use formwork_evaluation::{
     Condition, Evaluator, Expansion, ModuleFunctions, ModuleScope, Verdict, decode,
 };
 use formwork_graph::{Node, Visit};
-use formwork_plan::{CheckKind, PlanMode};
+use formwork_plan::{CheckKind, Event, PlanMode};
 use formwork_provider::{Provider, Reported, ValidateRequest};
 use formwork_provider_schema::{Ignored, Schema};
-use formwork_values::Value;
+use formwork_values::{Path, Step, Type, Value};
 use futures::StreamExt as _;
 use std::sync::Arc;
 
@@ -331,7 +331,10 @@ impl<'a> Walk<'a> {
             return Ok(Some(prior.clone()));
         }
         let request = crate::refresh::request_for(&address.resource.kind, prior);
+        let hook = || crate::refresh::hook(address, &prior.value);
+        self.input.events.emit(Event::RefreshStarted(hook()));
         let answer = shared.provider.read_resource(request).await;
+        self.input.events.emit(Event::RefreshFinished(hook()));
         let said = Reported::placed(
             Reported::hiding(answer.reported, &[&prior.value]),
             address,
@@ -497,6 +500,68 @@ fn argument_range(
         body = found.body;
     }
     best
+}
+
+/// What is wrong with the paths of `ignore_changes`, by the type's schema.
+pub(crate) fn check_ignored(block: &ResourceBlock, schema: &Schema) -> Diagnostics {
+    let mut said = Diagnostics::new();
+    let IgnoreChanges::Paths(paths) = &block.lifecycle.ignore_changes else {
+        return said;
+    };
+    let ty = schema.ty();
+    for (path, range) in paths {
+        if let Some(d) = not_there(block, path, &ty) {
+            said.push(d.at(*range));
+            continue;
+        }
+        let Some(Step::Attribute(first)) = path.steps().first() else {
+            continue;
+        };
+        let attribute = schema.block.attribute(first);
+        if attribute.is_some_and(|a| a.computed && !a.optional && !a.required) {
+            said.push(
+                Diagnostic::warning(
+                    "Redundant ignore_changes element",
+                    format!(
+                        "Only the provider decides what {first} is; the configuration does not, so \
+                         there is no change of it to ignore. Remove it from the list."
+                    ),
+                )
+                .at(*range),
+            );
+        }
+    }
+    said
+}
+
+/// That a path of `ignore_changes` names nothing.
+fn not_there(block: &ResourceBlock, path: &Path, ty: &Type) -> Option<Diagnostic> {
+    let mut at = ty;
+    for step in path.steps() {
+        let (Type::Object(object), Step::Attribute(name)) = (at, step) else {
+            at = match at {
+                Type::List(e) | Type::Set(e) | Type::Map(e) => e,
+                _ => return None,
+            };
+            continue;
+        };
+        let Some(inner) = object.attribute(name) else {
+            let d = Diagnostic::error(
+                "Unsupported attribute",
+                format!(
+                    "{} has no argument, nested block or attribute \"{name}\".",
+                    block.address.kind
+                ),
+            );
+            let names = object.names().iter().map(|n| &**n);
+            return Some(match nearest(name, names) {
+                Some(near) => d.hint(format!("Did you mean \"{near}\"?")),
+                None => d,
+            });
+        };
+        at = inner;
+    }
+    None
 }
 
 /// `ignore_changes` in the words of the schema's rules.

@@ -30,6 +30,7 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
         .filter(|((address, _), _)| input.scope.takes(address))
         .collect();
     let mut said = Diagnostics::new();
+    let mut left: Vec<String> = Vec::new();
     for ((address, deposed), prior) in orphans {
         let Some(config) = input.refreshed.state.provider(address).cloned() else {
             said.push(not_planned(address, "the state names no provider for it"));
@@ -39,7 +40,13 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
         let removal = configuration.removal_of(&address.module_path(), &address.resource);
         // A run that destroys everything destroys that, too.
         if input.mode == PlanMode::Normal && removal.is_some_and(|r| !r.destroy) {
-            walk.keep(forgotten(address, deposed.as_ref(), prior, config));
+            let mut change = forgotten(address, deposed.as_ref(), prior, config);
+            if deposed.is_none() {
+                change.previous_address = input.refreshed.moved_from.get(address).cloned();
+                change.reason = Some(gone_reason(walk, address));
+            }
+            left.push(change.display_address());
+            walk.keep(change);
             continue;
         }
         if input.providers.configured(&config).is_none() {
@@ -69,7 +76,7 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
         };
         let reason = match (input.mode, deposed) {
             (PlanMode::Destroy, _) | (_, Some(_)) => None,
-            _ if removal.is_some() => Some(ActionReason::DeleteBecauseNoResourceConfig),
+            _ if removal.is_some() => Some(gone_reason(walk, address)),
             _ => Some(reason(walk, address)),
         };
         if deposed.is_none() {
@@ -100,7 +107,27 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
             walk.keep(change);
         }
     }
+    if !left.is_empty() {
+        said.push(Diagnostic::warning(
+            "Some objects will no longer be managed by Formwork",
+            format!(
+                "A removed block says that these leave the state and stay in the world, where nobody \
+                 looks after them any more: {}. To manage one again, import it.",
+                left.join(", ")
+            ),
+        ));
+    }
     let _ = walk.say(said);
+}
+
+/// Why an object goes whose block is not there: it has gone, or the object has moved to where none
+/// is.
+fn gone_reason(walk: &Walk<'_>, address: &AbsResourceInstance) -> ActionReason {
+    if walk.input.refreshed.moved_from.contains_key(address) {
+        ActionReason::DeleteBecauseNoMoveTarget
+    } else {
+        ActionReason::DeleteBecauseNoResourceConfig
+    }
 }
 
 /// An object of the state that would be left out of the plan without a word.
@@ -151,7 +178,7 @@ fn reason(walk: &Walk<'_>, address: &AbsResourceInstance) -> ActionReason {
             Some(Expansion::Disabled) => return ActionReason::DeleteBecauseEnabledFalse,
             Some(_) => return ActionReason::DeleteBecauseNoModule,
             // without the call, nothing of the module is configured
-            None => return ActionReason::DeleteBecauseNoResourceConfig,
+            None => return gone_reason(walk, address),
         }
         parent = parent.child(&step.name, step.key.clone());
     }
@@ -159,7 +186,7 @@ fn reason(walk: &Walk<'_>, address: &AbsResourceInstance) -> ActionReason {
         return ActionReason::DeleteBecauseNoModule;
     };
     if module.resource(&address.resource).is_none() {
-        return ActionReason::DeleteBecauseNoResourceConfig;
+        return gone_reason(walk, address);
     }
     let expansion = evaluator
         .objects()

@@ -45,8 +45,9 @@ pub(crate) fn changes(walk: &Walk<'_>) -> Vec<OutputChange> {
                     value
                 }
             });
-            let sensitive = configured.is_some_and(|b| b.sensitive)
-                || (configured.is_none() && stored.is_some_and(|o| o.sensitive));
+            // What was sensitive is not shown as what it was, either.
+            let sensitive =
+                configured.is_some_and(|b| b.sensitive) || stored.is_some_and(|o| o.sensitive);
             OutputChange {
                 name,
                 before,

@@ -31,10 +31,7 @@ pub(crate) async fn protection(
     }
     match decide(&value) {
         Ok(false) => {}
-        Ok(true) => said.push(prevented(
-            address,
-            block.lifecycle.range.unwrap_or(block.range),
-        )),
+        Ok(true) => said.push(prevented(address, expression.range())),
         Err(why) => {
             let mut d = Diagnostic::error(
                 "Invalid prevent_destroy argument",

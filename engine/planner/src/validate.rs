@@ -272,7 +272,8 @@ impl Validation<'_> {
             self.said.append(said);
         }
         if let Some(schema) = schema {
-            self.ignored_are_there(block, &schema.ty());
+            self.said
+                .append(crate::managed::check_ignored(block, &schema));
             let before = self.said.error_count();
             let (value, said) = evaluator
                 .calls()
@@ -307,44 +308,6 @@ impl Validation<'_> {
         )
         .await;
         self.said.append(said);
-    }
-
-    /// Whether what `ignore_changes` names is there.
-    fn ignored_are_there(&mut self, block: &ResourceBlock, ty: &Type) {
-        let IgnoreChanges::Paths(paths) = &block.lifecycle.ignore_changes else {
-            return;
-        };
-        for (path, range) in paths {
-            let mut at = ty;
-            for step in path.steps() {
-                let (Type::Object(object), Step::Attribute(name)) = (at, step) else {
-                    at = match at {
-                        Type::List(e) | Type::Set(e) | Type::Map(e) => e,
-                        _ => break,
-                    };
-                    continue;
-                };
-                match object.attribute(name) {
-                    Some(inner) => at = inner,
-                    None => {
-                        let mut d = Diagnostic::error(
-                            "Unsupported attribute",
-                            format!(
-                                "{} has no argument, nested block or attribute \"{name}\".",
-                                block.address.kind
-                            ),
-                        )
-                        .at(*range);
-                        let names = object.names().iter().map(|n| &**n);
-                        if let Some(near) = nearest(name, names) {
-                            d = d.hint(format!("Did you mean \"{near}\"?"));
-                        }
-                        self.said.push(d);
-                        break;
-                    }
-                }
-            }
-        }
     }
 
     async fn ask_provider(

@@ -3,7 +3,7 @@
 use crate::conditions::{Results, is_bad, judge, placed_at_value};
 use crate::execution::{self, Conditioned, Further, OpenCheck, References};
 use crate::input::{PlanInput, Planned};
-use crate::managed::Placed;
+use crate::managed::{Placed, check_ignored};
 use crate::providers::configure_provider;
 use crate::{orphans, outputs};
 use formwork_addresses::{
@@ -446,6 +446,12 @@ impl<'a> Walk<'a> {
                 CheckKind::Resource,
                 &join(&path.to_string(), &resource.to_string()),
             );
+        }
+        let config = evaluator.configuration().provider_of(path, block).config;
+        if let Some(schema) = self.input.providers.schema_of(&config.provider, resource)
+            && self.say(check_ignored(block, &schema)) == Visit::Failed
+        {
+            return Visit::Failed;
         }
         for instance in evaluator.module_instances(path) {
             let Some(expansion) = self.expand_resource(&instance, module, block).await else {

@@ -75,7 +75,7 @@ impl Provider for BuiltinProvider {
 
     async fn validate_data_config(&self, request: ValidateRequest) -> Vec<Reported> {
         match request.kind.as_str() {
-            remote_state::KIND => remote_state::validate(&request),
+            remote_state::KIND => remote_state::validate(&request, &*self.states),
             other => vec![unsupported("data sources", other)],
         }
     }

@@ -49,9 +49,34 @@ pub(crate) fn schema() -> Schema {
     )
 }
 
-pub(crate) fn validate(request: &ValidateRequest) -> Vec<Reported> {
+pub(crate) fn validate(request: &ValidateRequest, states: &dyn StateReader) -> Vec<Reported> {
     let defaults = request.config.attribute("defaults");
-    defaults.and_then(check_defaults).into_iter().collect()
+    let mut reported: Vec<Reported> = defaults.and_then(check_defaults).into_iter().collect();
+    let backend = request.config.attribute("backend").and_then(Value::as_str);
+    let config = request.config.attribute("config");
+    // What is not known yet is judged when it is read.
+    let config = config
+        .filter(|c| c.is_wholly_known())
+        .and_then(|c| value_to_json(c).ok())
+        .and_then(|json| RawJson::parse(&json).ok());
+    if let (Some(backend), Some(config)) = (backend, config) {
+        reported.extend(match states.check(backend, &config) {
+            Ok(()) => Vec::new(),
+            Err(StateReadError::Backend(d)) => about("backend", d),
+            Err(StateReadError::Config(d)) => about("config", d),
+            Err(StateReadError::Failed(d)) => d.into_iter().map(Reported::whole).collect(),
+        });
+    }
+    reported
+}
+
+/// What is wrong with an argument.
+fn about(name: &'static str, diagnostics: Diagnostics) -> Vec<Reported> {
+    let path = Path::default().attribute(name);
+    diagnostics
+        .into_iter()
+        .map(|d| Reported::at(path.clone(), d))
+        .collect()
 }
 
 /// Defaults must be an object or a map, as far as that can be said yet.
@@ -99,13 +124,6 @@ pub(crate) async fn read(request: &ReadDataRequest, states: &dyn StateReader) ->
 }
 
 async fn outputs(config: &Value, states: &dyn StateReader) -> Result<Value, Vec<Reported>> {
-    let about = |name: &'static str, diagnostics: Diagnostics| -> Vec<Reported> {
-        let path = Path::default().attribute(name);
-        diagnostics
-            .into_iter()
-            .map(|d| Reported::at(path.clone(), d))
-            .collect()
-    };
     let whole = |diagnostics: Diagnostics| -> Vec<Reported> {
         diagnostics.into_iter().map(Reported::whole).collect()
     };

@@ -1,8 +1,8 @@
 //! Reading the states of other configurations: backend `local`.
 //!
-//! Facts, tried with Terraform 1.11.4: with `path` the workspace does not matter; without, the default
-//! workspace is `terraform.tfstate` and any other `NAME/terraform.tfstate` in `workspace_dir`, by
-//! default `terraform.tfstate.d`.
+//! Facts, tried with Terraform 1.11.4: the default workspace is `path`, by default
+//! `terraform.tfstate`; any other is `NAME/terraform.tfstate` in `workspace_dir`, by default
+//! `terraform.tfstate.d`, whatever `path` says.
 
 use crate::local::{Backup, LocalStore};
 use async_trait::async_trait;
@@ -26,6 +26,17 @@ impl LocalStates {
 
 #[async_trait]
 impl StateReader for LocalStates {
+    fn check(&self, backend: &str, config: &RawJson) -> Result<(), StateReadError> {
+        match backend {
+            "local" => path("default", config)
+                .map(|_| ())
+                .map_err(|reason| StateReadError::Config(invalid(&reason))),
+            // That it is not served is no mistake of the configuration.
+            other if KNOWN.contains(&other) => Ok(()),
+            other => Err(StateReadError::Backend(unserved(other))),
+        }
+    }
+
     async fn read_state(
         &self,
         backend: &str,
@@ -85,12 +96,12 @@ fn path(workspace: &str, config: &RawJson) -> Result<PathBuf, String> {
         }
     }
     match path {
-        Some(path) => Ok(path),
+        Some(path) if workspace == "default" => Ok(path),
         None if workspace == "default" => Ok(PathBuf::from("terraform.tfstate")),
-        None if workspace.is_empty() || workspace.contains('/') || workspace.starts_with('.') => {
+        _ if workspace.is_empty() || workspace.contains('/') || workspace.starts_with('.') => {
             Err(format!("{workspace:?} cannot be the name of a workspace"))
         }
-        None => Ok(directory
+        _ => Ok(directory
             .join(workspace)
             .join(Path::new("terraform.tfstate"))),
     }
@@ -104,21 +115,23 @@ fn invalid(reason: &str) -> Diagnostics {
     .into()
 }
 
+/// Backends of Terraform and OpenTofu.
+const KNOWN: &[&str] = &[
+    "azurerm",
+    "cloud",
+    "consul",
+    "cos",
+    "gcs",
+    "http",
+    "kubernetes",
+    "local",
+    "oss",
+    "pg",
+    "remote",
+    "s3",
+];
+
 fn unserved(backend: &str) -> Diagnostics {
-    const KNOWN: &[&str] = &[
-        "azurerm",
-        "cloud",
-        "consul",
-        "cos",
-        "gcs",
-        "http",
-        "kubernetes",
-        "local",
-        "oss",
-        "pg",
-        "remote",
-        "s3",
-    ];
     let d = if KNOWN.contains(&backend) {
         Diagnostic::error(
             "Unsupported backend",
@@ -149,7 +162,11 @@ mod tests {
         for (workspace, config, expected) in [
             ("default", "null", Ok("terraform.tfstate")),
             ("default", "{\"path\":\"a/b\"}", Ok("a/b")),
-            ("w", "{\"path\":\"a/b\"}", Ok("a/b")),
+            (
+                "w",
+                "{\"path\":\"a/b\"}",
+                Ok("terraform.tfstate.d/w/terraform.tfstate"),
+            ),
             (
                 "w",
                 "{\"path\":null}",

@@ -103,6 +103,16 @@ impl<T: SnapshotStore + StateLock + JournalStore> StateStores for T {}
 /// Reads the state of another configuration, for the data source `terraform_remote_state`.
 #[async_trait]
 pub trait StateReader: Send + Sync {
+    /// Whether there is a backend of this type, and whether it can be configured so, as far as that
+    /// can be told without asking it.
+    ///
+    /// # Errors
+    /// What is wrong, and with which of the two.
+    fn check(&self, backend: &str, config: &RawJson) -> Result<(), StateReadError> {
+        let _ = (backend, config);
+        Ok(())
+    }
+
     /// The latest snapshot at a backend of type `backend` in `workspace` (`default` if absent).
     /// `config` is the backend's configuration as a JSON object, or null; it may hold credentials.
     /// `None` if there is no state.

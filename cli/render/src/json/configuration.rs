@@ -54,6 +54,39 @@ struct ProviderEntry<'c> {
     for_each: Option<&'c Expression>,
 }
 
+/// The key of the caller's configuration that stands for one that a module has neither a block nor a
+/// wish of its own for; `None` where the module's own is listed.
+fn inherited_key(
+    configuration: &Configuration,
+    path: &ModulePath,
+    local: &LocalProviderConfig,
+) -> Option<String> {
+    let module = configuration.module(path)?;
+    let requirement = module.requirements.get(&local.name);
+    if local.alias.is_some()
+        || module.providers.contains_key(local)
+        || requirement.is_some_and(|r| r.version.is_some())
+    {
+        return None;
+    }
+    let (caller, call) = configuration.call_of(path)?;
+    let parent = path.parent()?;
+    // By another name it is another configuration, as the format has it.
+    let passed = call.providers.iter().flatten().find(|p| p.child == *local);
+    let theirs = passed.map_or_else(|| local.clone(), |p| p.parent.local.clone());
+    if caller.provider_of_name(&theirs.name) != module.provider_of_name(&local.name) {
+        return None;
+    }
+    let known = caller.providers.keys().any(|l| l.name == theirs.name)
+        || caller.requirements.contains_key(&theirs.name)
+        || caller
+            .resources
+            .values()
+            .any(|r| r.local_provider() == theirs);
+    let further = inherited_key(configuration, &parent, &theirs);
+    further.or_else(|| known.then(|| provider_key(&parent, &theirs)))
+}
+
 /// How the format names a provider configuration.
 fn provider_key(module: &ModulePath, local: &LocalProviderConfig) -> String {
     if module.is_root() {
@@ -93,7 +126,17 @@ fn provider_configs(configuration: &Configuration) -> BTreeMap<String, ProviderE
                 });
             }
         }
+        // What a block elsewhere refers to by an alias may be referred to without one, too.
+        locals.extend(
+            module
+                .providers
+                .keys()
+                .map(|l| LocalProviderConfig::default_of(&l.name)),
+        );
         for local in locals {
+            if inherited_key(configuration, path, &local).is_some() {
+                continue;
+            }
             let block = module.providers.get(&local);
             let required = module.requirements.get(&local.name);
             let version = block
@@ -223,7 +266,8 @@ impl Writer<'_, '_, '_> {
                 let alias = r.config.alias.clone();
                 provider_key(&r.config.module, &LocalProviderConfig { name, alias })
             }
-            _ => provider_key(path, &local),
+            _ => inherited_key(self.configuration, path, &local)
+                .unwrap_or_else(|| provider_key(path, &local)),
         };
         o.text("provider_config_key", &key);
         if !resource.provisioners.is_empty() {

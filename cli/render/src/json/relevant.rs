@@ -9,7 +9,7 @@ use formwork_addresses::{ModulePath, ReferenceStep, Subject};
 use formwork_configuration::{
     Configuration, FoundReference, Module, ResourceBlock, body_references, expression_references,
 };
-use formwork_plan::{Action, Plan};
+use formwork_plan::{Action, Plan, PlanMode};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -27,6 +27,13 @@ pub(crate) fn write_relevant_attributes(
     };
     for output in plan.outputs.iter().filter(|o| o.action() != Action::NoOp) {
         search.visit(Node::Output(ModulePath::root(), Arc::from(&*output.name)));
+    }
+    // Outputs of modules count whether anybody uses them or not.
+    let all = configuration.modules();
+    for (path, module) in all.filter(|(p, _)| !p.is_root() && plan.mode != PlanMode::Destroy) {
+        for name in module.outputs.keys() {
+            search.visit(Node::Output(path.clone(), name.clone()));
+        }
     }
     let mut blocks = BTreeSet::new();
     for change in plan.changes.iter().filter(|c| c.action != Action::NoOp) {

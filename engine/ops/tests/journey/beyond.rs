@@ -320,7 +320,7 @@ resource "terraform_data" "each" {
     story
         .check(
             &[keep, ("on", "2")],
-            &["main.tf:14:3 Instance cannot be destroyed"],
+            &["main.tf:15:23 Instance cannot be destroyed"],
         )
         .await;
     story
@@ -334,7 +334,7 @@ resource "terraform_data" "each" {
     story
         .check(
             &[free, two, ("keys", "[\"b\"]")],
-            &["main.tf:20:3 Instance cannot be destroyed"],
+            &["main.tf:21:23 Instance cannot be destroyed"],
         )
         .await;
     story
@@ -344,7 +344,10 @@ resource "terraform_data" "each" {
         )
         .await;
     story
-        .destroy(&[free, two], &["main.tf:20:3 Instance cannot be destroyed"])
+        .destroy(
+            &[free, two],
+            &["main.tf:21:23 Instance cannot be destroyed"],
+        )
         .await;
     story
         .destroy(
@@ -401,7 +404,7 @@ module "v" {
         .check(
             &[fewer],
             &[
-                "m/main.tf:6:3 Instance cannot be destroyed",
+                "m/main.tf:7:23 Instance cannot be destroyed",
                 "m/main.tf:7:23 Invalid prevent_destroy argument",
             ],
         )
@@ -410,7 +413,7 @@ module "v" {
     story
         .destroy(
             &[("keep", "false")],
-            &["m/main.tf:6:3 Instance cannot be destroyed"],
+            &["m/main.tf:7:23 Instance cannot be destroyed"],
         )
         .await;
     story

@@ -57,6 +57,8 @@ pub fn ordered(value: Json) -> Json {
                     "child_modules"
                         | "checks"
                         | "check_results"
+                        | "objects"
+                        | "resource_changes"
                         | "instances"
                         | "relevant_attributes"
                         | "replace_paths"
@@ -119,6 +121,7 @@ fn close_dependencies(resources: &mut [Json]) {
                 closure.insert(next);
             }
             // data sources are read anew, so what they hang on is no matter of the objects in state
+            closure.retain(|d| !d.split('.').any(|part| part == "data"));
             if !closure.is_empty() {
                 i["dependencies"] = closure.into_iter().map(Json::String).collect();
             }

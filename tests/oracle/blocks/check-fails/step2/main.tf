@@ -1,3 +1,4 @@
+variable "n" { default = 1 }
 resource "terraform_data" "a" {
   input = 2
 }
