@@ -10,14 +10,14 @@ use crate::walk::with_origin;
 use formwork_addresses::{
     AbsProviderConfig, InstanceKey, ModulePath, ProviderAddr, Resource, ResourceMode,
 };
-use formwork_configuration::{IgnoreChanges, Module, ResourceBlock};
+use formwork_configuration::{Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange, nearest};
 use formwork_evaluation::{
     Condition, Evaluator, Expansion, ModuleScope, RepetitionData, decode, expand,
 };
 use formwork_graph::{StaticGraph, What};
 use formwork_provider::{Providers, Reported, ValidateRequest};
-use formwork_values::{Step, Type, Value};
+use formwork_values::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
