@@ -83,8 +83,11 @@ fn inherited_key(
             .resources
             .values()
             .any(|r| r.local_provider() == theirs);
-    let further = inherited_key(configuration, &parent, &theirs);
-    further.or_else(|| known.then(|| provider_key(&parent, &theirs)))
+    // A caller that has no use for the provider itself hands nothing on, as the format has it.
+    known.then(|| {
+        inherited_key(configuration, &parent, &theirs)
+            .unwrap_or_else(|| provider_key(&parent, &theirs))
+    })
 }
 
 /// How the format names a provider configuration.
