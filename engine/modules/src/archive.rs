@@ -134,6 +134,7 @@ pub(crate) fn unpack(
     match packing {
         Packing::Zip => unzip(file, folder, &mut budget, &mut links)?,
         Packing::Tar => untar(file, folder, &mut budget, &mut links)?,
+        Packing::TarGzip if !is_gzip(archive) => untar(file, folder, &mut budget, &mut links)?,
         Packing::TarGzip => untar(
             flate2::read::MultiGzDecoder::new(io::BufReader::new(file)),
             folder,
@@ -185,6 +186,14 @@ pub(crate) fn unpack(
         link(&to, &at).map_err(|e| Problem::local("A link cannot be made", &e))?;
     }
     Ok(())
+}
+
+/// Whether a file is packed with gzip. Some servers call that an encoding of the transfer, and it is
+/// undone on the way.
+fn is_gzip(path: &Path) -> bool {
+    let mut first = [0; 2];
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first == [0x1f, 0x8b]
 }
 
 /// Where an entry goes; `None` for the folder itself.

@@ -31,6 +31,10 @@ impl Home {
             return State::Unknown;
         };
         let folder = self.package(&entry.key);
+        // which we do not keep: another tool has installed it anew since
+        if folder.join(".git").exists() {
+            return State::Unknown;
+        }
         // files that were not touched need not be read
         if content::signature(&folder).is_ok_and(|s| s == known.signature)
             || content::content(&folder).is_ok_and(|c| c == known.content)

@@ -7,6 +7,7 @@
 
 use crate::problem::{Outcome, Problem};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
@@ -100,11 +101,18 @@ impl Home {
 
     /// What the folder of a module's package is called.
     pub fn folder_name(&self, key: &str) -> String {
+        /// What file systems take for a name, with room to spare.
+        const LONGEST: usize = 200;
         // a module "json" in a module "modules" must not stand where the manifest stands
-        match key {
-            "modules.json" | "formwork.json" => format!("{key}-module"),
-            _ => key.to_owned(),
+        if matches!(key, "modules.json" | "formwork.json") {
+            return format!("{key}-module");
         }
+        if key.len() <= LONGEST {
+            return key.to_owned();
+        }
+        let begin: String = key.chars().take(LONGEST / 4).collect();
+        let sum = hex::encode(Sha256::digest(key.as_bytes()));
+        format!("{begin}-{}", sum.get(..16).unwrap_or_default())
     }
 
     /// Where the package of a module lies.

@@ -254,6 +254,10 @@ fn archives_and_pages() {
                 Answer::ok("").with("X-Terraform-Get", "s3::https://s3.amazonaws.com/b/k")
             }
             "/moved.zip" => Answer::status(302).with("Location", "/x.zip"),
+            "/encoded.tgz" => Answer::ok(tarred(|b| {
+                add(b, "main.tf", tar::EntryType::Regular, "", MODULE.as_bytes());
+            }))
+            .with("Content-Encoding", "gzip"),
             "/busy.zip" => Answer::status(503),
             "/broken.zip" => Answer::ok("PK but no more"),
             "/page?terraform-get=1" => Answer::ok("hello"),
@@ -279,6 +283,7 @@ fn archives_and_pages() {
             ("deeper", &server.url("/hdr//modules/s"), None),
             ("meta", &server.url("/meta?a=1"), None),
             ("moved", &server.url("/moved.zip//inner"), None),
+            ("encoded", &server.url("/encoded.tgz"), None),
         ]),
     );
     let came = world.install().well();

@@ -263,3 +263,18 @@ fn beginning_with_somebody_elses_module() {
     let d = copy_into(&source, &world.settings).unwrap_err();
     assert_eq!(d.summary, "Working directory is not empty");
 }
+
+#[test]
+fn names_longer_than_a_file_system_takes() {
+    let server = served();
+    let world = World::new();
+    let name = "n".repeat(150);
+    let inner = |source: &str| format!("module \"{name}\" {{\n  source = \"{source}\"\n}}\n");
+    world.write("main.tf", &inner("./m"));
+    world.write("m/main.tf", &inner(&server.url("/a.zip")));
+    let came = world.install().well();
+    let entry = &came.manifest.entries[&format!("{name}.{name}")];
+    assert!(entry.directory.len() < 200, "{entry:?}");
+    assert!(world.path(&entry.directory).join("main.tf").exists());
+    assert!(world.use_installed().is_empty());
+}
