@@ -79,7 +79,10 @@ impl Values {
             Err(error) => {
                 said.push(Diagnostic::error(
                     "Failed to read variables file",
-                    format!("The file {name} cannot be read: {error}."),
+                    match error.kind() {
+                        std::io::ErrorKind::NotFound => format!("There is no file {name}."),
+                        _ => format!("The file {name} cannot be read: {error}."),
+                    },
                 ));
                 return;
             }

@@ -399,8 +399,7 @@ impl Checker<'_> {
         }
         for a in &call.arguments {
             if !child.variables.contains_key(&a.name) {
-                self.diagnostics
-                    .push(unsupported_argument(a, names()).within(call.range));
+                self.diagnostics.push(unsupported_argument(a, names()));
             }
         }
         self.providers_of_call(call, &path, &child);

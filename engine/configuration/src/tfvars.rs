@@ -104,6 +104,15 @@ impl InputVariable {
         } else {
             constant(&e, &mut diagnostics)
         };
+        if diagnostics.has_errors()
+            && let Some(last) = diagnostics.iter_mut().last()
+        {
+            last.hints.push(format!(
+                "The type of var.{} is {}, so its value is read as an expression, in which text stands \
+                 in quotes.",
+                self.name, self.constraint.ty
+            ));
+        }
         (value.unwrap_or_else(Value::dynamic), diagnostics)
     }
 

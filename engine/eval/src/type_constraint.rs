@@ -149,16 +149,27 @@ pub fn parse_type_constraint(e: &Expression) -> Checked<TypeConstraint> {
         && e.as_keyword().is_none()
         && e.as_static_call().is_none()
     {
+        const NAMES: [&str; 9] = [
+            "string", "number", "bool", "any", "list", "map", "set", "object", "tuple",
+        ];
+        let known = matches!(&**quoted, "string" | "list" | "map");
         diagnostics.push(
             Diagnostic::error(
-                "Invalid quoted type constraints",
+                if known {
+                    "Invalid quoted type constraints"
+                } else {
+                    "Invalid legacy variable type hint"
+                },
                 "A type is written without quotes; the quoted form was dropped long ago.",
             )
             .at(e.range())
             .hint(match &**quoted {
                 "list" => "Write list(string).".to_owned(),
                 "map" => "Write map(string).".to_owned(),
-                other => format!("Write {other}."),
+                other => match formwork_diagnostics::nearest(other, NAMES) {
+                    Some(near) if near != other => format!("Did you mean {near}?"),
+                    _ => format!("Write {other}."),
+                },
             }),
         );
         return (TypeConstraint::any(), diagnostics);

@@ -97,9 +97,7 @@ pub fn check(
             } else {
                 Diagnostic::error
             };
-            let mut failure = d(kind.failed(), message.clone())
-                .at(range)
-                .within(rule.range);
+            let mut failure = d(kind.failed(), message.clone()).at(range);
             failure.values = referenced(rule, scope);
             reading.say(failure);
             Verdict::Fail(message)

@@ -224,15 +224,29 @@ fn explain(
         steps.push(format!("{} needs {}", name(*from), name(to)));
         first = first.or_else(|| written.get(&(*from, to)).copied());
     }
-    let mut d = Diagnostic::error(
-        format!("Cycle: {}", names.join(", ")),
-        format!(
-            "These need each other in a circle, so there is none to begin with: {}. One of these \
+    let itself = match cycle {
+        [one] => nodes.get(*one as usize),
+        _ => None,
+    };
+    let mut d = if let (Some(What::Local(_)), [name]) = (itself.map(|n| &n.what), &names[..]) {
+        Diagnostic::error(
+            "Self-referencing local value",
+            format!(
+                "{name} is defined by itself, so it would have to be known before it is. Refer to another \
+                 value, or give this one another name."
+            ),
+        )
+    } else {
+        Diagnostic::error(
+            format!("Cycle: {}", names.join(", ")),
+            format!(
+                "These need each other in a circle, so there is none to begin with: {}. One of these \
              references must go: use a value that does not come from the circle.",
-            steps.join("; ")
-        ),
-    )
-    .at_opt(first.or_else(|| {
+                steps.join("; ")
+            ),
+        )
+    };
+    d = d.at_opt(first.or_else(|| {
         cycle
             .first()
             .and_then(|n| ranges.get(*n as usize).copied().flatten())

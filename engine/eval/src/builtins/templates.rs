@@ -145,8 +145,40 @@ fn refuse(
         .subject
         .map(|range| sources.place(range))
         .unwrap_or_default();
-    Err(CallError::call(format!(
-        "At {place}: {}: {}",
-        first.summary, first.detail
-    )))
+    let mut text = format!("At {place}: {}: {}", first.summary, first.detail);
+    for hint in &first.hints {
+        text.push(' ');
+        text.push_str(hint);
+    }
+    if let Some(range) = first.subject
+        && let Some(excerpt) = excerpt(sources, range)
+    {
+        text.push_str("\n\n");
+        text.push_str(&excerpt);
+    }
+    Err(CallError::call(text))
+}
+
+/// The line of a template on which a range begins, and a mark below what is meant; nothing where the line
+/// is too long to be read.
+fn excerpt(sources: &SourceMap, range: formwork_diagnostics::SourceRange) -> Option<String> {
+    const WIDEST: usize = 120;
+    let file = sources.get(range.file)?;
+    let (start, end) = (file.position(range.start), file.position(range.end));
+    let line = file.line(start.line);
+    if line.len() > WIDEST || line.chars().any(|c| c.is_control() && c != '\t') {
+        return None;
+    }
+    let before = (start.column as usize).saturating_sub(1);
+    let marked = if start.line == end.line {
+        (end.column as usize).saturating_sub(before + 1)
+    } else {
+        line.chars().count().saturating_sub(before)
+    };
+    let indent: String = line
+        .chars()
+        .take(before)
+        .map(|c| if c == '\t' { '\t' } else { ' ' })
+        .collect();
+    Some(format!("  {line}\n  {indent}{}", "^".repeat(marked.max(1))))
 }

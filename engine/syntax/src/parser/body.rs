@@ -89,6 +89,12 @@ impl Parser<'_> {
                 "This closing brace has no opening brace. An argument or block is expected here.",
                 token,
             ),
+            T::Minus => self.unexpected(
+                "Argument or block definition required",
+                "An argument (name = value) or a block (type \"label\" { ... }) is expected here. A \
+                 comment begins with # or //.",
+                token,
+            ),
             _ => self.unexpected(
                 "Argument or block definition required",
                 "An argument (name = value) or a block (type \"label\" { ... }) is expected here.",
@@ -102,7 +108,7 @@ impl Parser<'_> {
         match self.peek().kind {
             T::Assign => {
                 let attribute = self.attribute(name);
-                self.end_of_attribute(within.is_some());
+                self.end_of_attribute(&attribute, within.is_some());
                 Some(Item::Attribute(attribute))
             }
             T::OpenBrace | T::OpenQuote | T::Identifier => {
@@ -152,7 +158,7 @@ impl Parser<'_> {
         }
     }
 
-    fn end_of_attribute(&mut self, in_block: bool) {
+    fn end_of_attribute(&mut self, attribute: &Attribute, in_block: bool) {
         if !self.recovery {
             let next = self.peek();
             match next.kind {
@@ -172,16 +178,40 @@ impl Parser<'_> {
                     "An argument ends with its line. Put this closing brace on a line of its own.",
                     next,
                 ),
-                _ => self.unexpected(
-                    "Missing newline after argument",
-                    "An argument ends with its line, but something follows its value here. Put the \
-                     next argument on a line of its own; if this belongs to the value, an operator \
-                     or quotes may be missing.",
-                    next,
-                ),
+                _ => {
+                    let detail = format!(
+                        "An argument ends with its line, but something follows its value here. {}",
+                        self.what_follows(attribute, next)
+                    );
+                    self.unexpected("Missing newline after argument", detail, next);
+                }
             }
         }
         self.skip_line(in_block);
+    }
+
+    /// What was most likely meant by something that follows a value.
+    fn what_follows(&self, attribute: &Attribute, next: Token) -> &'static str {
+        let word = self.bytes(next);
+        match next.kind {
+            T::Assign => "To compare two values, write ==.",
+            T::Identifier if word == b"and" => "For \"and\" of two conditions, write &&.",
+            T::Identifier if word == b"or" => "For \"or\" of two conditions, write ||.",
+            _ if attribute.expression.as_keyword() == Some("if") => {
+                "A choice between two values is written condition ? value : other."
+            }
+            _ if attribute.expression.as_keyword() == Some("not") => {
+                "To negate a condition, write ! before it."
+            }
+            T::OpenParen => {
+                "If a function is meant, its name stands alone before the parentheses, and what it works \
+                 on within them: upper(var.name)."
+            }
+            _ => {
+                "Put the next argument on a line of its own; if this belongs to the value, an operator \
+                 or quotes may be missing."
+            }
+        }
     }
 
     fn end_of_block(&mut self, in_block: bool) {
@@ -233,8 +263,21 @@ impl Parser<'_> {
                     }
                 }
                 _ => {
-                    self.no_block(token);
-                    return None;
+                    self.no_block(token, labels.len());
+                    if token.kind != T::Newline {
+                        return None;
+                    }
+                    // A brace on the next line opens the block all the same.
+                    let brace = self.tokens[self.at..]
+                        .iter()
+                        .position(|t| {
+                            !matches!(t.kind, T::Newline | T::LineComment | T::InlineComment)
+                        })
+                        .map(|n| self.at + n)
+                        .filter(|at| self.tokens[*at].kind == T::OpenBrace)?;
+                    self.at = brace;
+                    self.recovery = false;
+                    break self.read();
                 }
             }
         };
@@ -265,11 +308,16 @@ impl Parser<'_> {
         })
     }
 
-    fn no_block(&mut self, token: Token) {
+    fn no_block(&mut self, token: Token, labels: usize) {
         let detail = match token.kind {
             T::Assign => {
                 "An equals sign sets an argument, and an argument has one plain name without labels. \
                  To begin a block, write an opening brace here."
+            }
+            T::Newline if labels == 1 => {
+                "The opening brace of a block stands on the same line as its type and labels, but \
+                 the line ends here. If this is meant as an argument, an equals sign is missing after \
+                 its name."
             }
             T::Newline => {
                 "The opening brace of a block stands on the same line as its type and labels, but \
@@ -278,6 +326,11 @@ impl Parser<'_> {
             _ => "A label in quotes or an opening brace is expected here.",
         };
         self.unexpected("Invalid block definition", detail, token);
+    }
+
+    fn is_at_margin(&self, offset: u32) -> bool {
+        let before = (offset as usize).checked_sub(1);
+        before.is_none_or(|at| self.text.get(at) == Some(&b'\n'))
     }
 
     /// The closing brace. That it is missing is told only if nothing else is wrong in the block, since
@@ -290,14 +343,23 @@ impl Parser<'_> {
         if self.mistakes > before {
             return end;
         }
-        self.report(
-            Diagnostic::error(
-                "Unclosed configuration block",
-                "This block has no closing brace before the end of the file. If it seems to have \
-                 one, a block or object within it lacks its own.",
-            )
-            .at(header.to(self.token_range(open))),
-        );
+        let mut diagnostic = Diagnostic::error(
+            "Unclosed configuration block",
+            "This block has no closing brace before the end of the file. If it seems to have \
+             one, a block or object within it lacks its own.",
+        )
+        .at(header.to(self.token_range(open)));
+        // Blocks begin at the margin, and what stands in them does not.
+        let first = self.tokens.partition_point(|t| t.start < open.end);
+        let margin = (first..self.tokens.len()).find(|at| self.begins_item(*at));
+        if let Some(at) = margin.filter(|_| self.is_at_margin(header.start)) {
+            let line = self.line_of(self.token_range(self.tokens[at]));
+            diagnostic = diagnostic.hint(format!(
+                "Line {line} begins at the margin, as if the block had ended: the brace may be missing \
+                 before it."
+            ));
+        }
+        self.report(diagnostic);
         end
     }
 

@@ -34,6 +34,9 @@ pub(crate) struct Parser<'a> {
     newlines: bool,
     /// Whether the place has been lost and not found again.
     recovery: bool,
+    /// Whether quotes no longer match, so that what follows is told apart wrongly into text and names:
+    /// nothing more is said.
+    is_lost: bool,
     depth: u32,
     /// End of the last token read.
     read_to: u32,
@@ -117,6 +120,7 @@ impl<'a> Parser<'a> {
             at: 0,
             newlines: false,
             recovery: false,
+            is_lost: false,
             depth: 0,
             read_to: 0,
             names: FxHashMap::default(),
@@ -257,7 +261,7 @@ impl<'a> Parser<'a> {
     /// Says something unless the place is lost or enough has been said.
     fn report(&mut self, diagnostic: Diagnostic) {
         self.mistakes += 1;
-        if !self.recovery && !self.has_said_enough() {
+        if !self.recovery && !self.is_lost && !self.has_said_enough() {
             self.diagnostics.push(diagnostic);
         }
     }
@@ -349,9 +353,20 @@ impl<'a> Parser<'a> {
         use TokenKind as T;
         let mut told = Vec::new();
         let mut found = Vec::new();
+        let mut curly: Option<Token> = None;
         for token in &self.tokens {
             if !token.kind.is_invalid() || token.kind == T::QuotedNewline {
                 continue;
+            }
+            if is_curly_quote(self.bytes(*token)) {
+                // one quotes with two of them
+                let again = curly.replace(*token).is_some_and(|before| {
+                    let between = self.text.get(before.end as usize..token.start as usize);
+                    between.is_some_and(|b| !b.contains(&b'\n'))
+                });
+                if again {
+                    continue;
+                }
             }
             // A wrong habit is explained once; each strange character is shown.
             if token.kind != T::Strange && told.contains(&token.kind) {
@@ -434,7 +449,7 @@ impl<'a> Parser<'a> {
                  begin each line with # instead."
                     .to_owned(),
             ),
-            _ if matches!(&*text, "\u{201c}" | "\u{201d}" | "\u{2018}" | "\u{2019}") => (
+            _ if is_curly_quote(self.bytes(token)) => (
                 "Invalid character",
                 "Curly quotes do not enclose strings. Replace them by straight double quotes; word \
                  processors and chat programs often change them."
@@ -449,6 +464,12 @@ impl<'a> Parser<'a> {
             ),
         }
     }
+}
+
+fn is_curly_quote(text: &[u8]) -> bool {
+    ["\u{201c}", "\u{201d}", "\u{2018}", "\u{2019}"]
+        .iter()
+        .any(|q| q.as_bytes() == text)
 }
 
 fn bitwise(symbol: &str, instead: &str) -> (&'static str, String) {

@@ -158,17 +158,32 @@ impl Parser<'_> {
     }
 
     fn interpolation(&mut self) -> Piece {
+        let before = self.diagnostics.len();
         let expression = self.expression();
+        if self.recovery
+            && self.diagnostics.len() > before
+            && let Some(last) = self.diagnostics.last_mut()
+            && last.summary == "Invalid expression"
+            && last.hints.is_empty()
+        {
+            last.hints.push(
+                "If ${...} is meant for a shell or another program, write $${ to keep it as it is."
+                    .to_owned(),
+            );
+        }
         if !self.recovery {
             let next = self.peek();
             match next.kind {
                 T::CloseSequence => {}
-                T::End | T::OpenQuote => self.unexpected(
-                    "Unclosed template interpolation sequence",
-                    "The closing brace of the interpolation is expected here. Quotes within it begin \
-                     a string of its own.",
-                    next,
-                ),
+                T::End | T::OpenQuote => {
+                    self.unexpected(
+                        "Unclosed template interpolation sequence",
+                        "The closing brace of the interpolation is expected here. Quotes within it \
+                         begin a string of its own.",
+                        next,
+                    );
+                    self.is_lost = true;
+                }
                 T::Colon => self.unexpected(
                     "Extra characters after interpolation expression",
                     "The closing brace of the interpolation is expected here. If ${...:...} is meant \
