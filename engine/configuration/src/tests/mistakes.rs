@@ -155,7 +155,9 @@ fn a_syntax_error_hides_what_only_seems_wrong() {
     );
     check(
         "variable \"a\" {\n\noutput \"o\" {\n value = 1\n}\noutput \"p\" {\n}\n",
-        &["main.tf:1:1-15 Unclosed configuration block"],
+        &[
+            "main.tf:1:1-15 Unclosed configuration block | Line 3 begins at the margin, as if the block had ended: the brace may be missing before it.",
+        ],
     );
 }
 /// Damaged configurations load to something, with an error that has a range, and never panic.

@@ -335,8 +335,8 @@ fn diagnostics_explain_and_keep_secrets() {
     assert_eq!(
         values("b ? [u] : secret"),
         [
-            "b is a bool, known only after apply",
-            "u is a string, known only after apply",
+            "b is a bool",
+            "u is a string",
             "secret has a sensitive value"
         ]
     );

@@ -307,13 +307,7 @@ fn errors_are_told_where_they_are() {
             "b { c = 1\n}\n",
             &["Invalid single-argument block definition: {"],
         ),
-        (
-            "b \"x\"\n{\n}\n",
-            &[
-                "Invalid block definition: \n",
-                "Argument or block definition required: {",
-            ],
-        ),
+        ("b \"x\"\n{\n}\n", &["Invalid block definition: \n"]),
         ("\"a\" = 1\n", &["Invalid argument name: \""]),
         (
             "a = \"%{ if x }y\"\n",
