@@ -156,7 +156,7 @@ fn sources_that_change() {
     ran.exits(1).says(&[
         "Failed to download module",
         "main.tf line 2",
-        "git ended with",
+        "git, asked for",
     ]);
     assert!(
         !ran.text()

@@ -32,6 +32,8 @@ const FOREIGN: &[&str] = &[
 struct Git<'a> {
     environment: Vec<(String, String)>,
     folder: &'a Path,
+    /// The address, as it may be shown.
+    shown: String,
     secrets: Vec<String>,
 }
 
@@ -55,6 +57,7 @@ pub(crate) async fn fetch(
     let mut git = Git {
         environment: surroundings(environment),
         folder,
+        shown: url.to_string(),
         secrets: address.secrets(),
     };
     let mut sent = url.exposed().to_owned();
@@ -180,8 +183,11 @@ impl Git<'_> {
                         wanted.len() >= 4 && wanted.bytes().all(|b| b.is_ascii_hexdigit());
                     if unknown && !hexadecimal {
                         return Err(match reference {
-                            Some(r) => no_such(r),
-                            None => Problem::failed("The repository holds no commit yet."),
+                            Some(r) => self.no_such(r),
+                            None => Problem::failed(format!(
+                                "The repository {} holds no commit yet.",
+                                self.shown
+                            )),
                         });
                     }
                     let shallow = [
@@ -225,7 +231,7 @@ impl Git<'_> {
                 return Ok(commit.trim().to_owned());
             }
         }
-        Err(no_such(wanted))
+        Err(self.no_such(wanted))
     }
 
     async fn run(&self, arguments: &[&str]) -> Outcome<String> {
@@ -279,6 +285,13 @@ impl Git<'_> {
         text
     }
 
+    fn no_such(&self, reference: &str) -> Problem {
+        Problem::failed(format!(
+            "The repository {} has no branch, tag or commit \"{reference}\".",
+            self.shown
+        ))
+    }
+
     fn problem(&self, refusal: &Refusal) -> Problem {
         let lines: Vec<&str> = refusal
             .said
@@ -290,10 +303,14 @@ impl Git<'_> {
             .get(lines.len().saturating_sub(12)..)
             .unwrap_or_default();
         let detail = if shown.is_empty() {
-            format!("git {}, and said nothing.", refusal.status)
+            format!(
+                "git, asked for {}, {}, and said nothing.",
+                self.shown, refusal.status
+            )
         } else {
             format!(
-                "git {}, and said:\n  {}",
+                "git, asked for {}, {}, and said:\n  {}",
+                self.shown,
                 refusal.status,
                 shown.join("\n  ")
             )
@@ -319,12 +336,6 @@ impl Git<'_> {
             problem
         }
     }
-}
-
-fn no_such(reference: &str) -> Problem {
-    Problem::failed(format!(
-        "The repository has no branch, tag or commit \"{reference}\"."
-    ))
 }
 
 fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -112,7 +112,7 @@ fn what_git_will_not_give() {
         "Failed to download module",
         &[
             "\"net\"",
-            "git ended with 128",
+            "ended with 128",
             "does not appear to be a git repository",
         ],
     );
@@ -154,7 +154,7 @@ fn what_git_will_not_give() {
     check(
         "git::http://us:s3cr3t@127.0.0.1:1/x.git",
         "Failed to download module",
-        &["git ended with"],
+        &["git, asked for"],
     );
     let text = format!("{:?}", world.install().said);
     assert!(!text.contains("s3cr3t"), "{text}");
