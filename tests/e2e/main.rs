@@ -14,6 +14,7 @@ mod command_line;
 mod console;
 mod event_stream;
 mod failing_apply;
+mod imports;
 mod limits;
 mod mistakes;
 mod mock_clouds;

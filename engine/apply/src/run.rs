@@ -83,7 +83,16 @@ pub async fn apply(input: &ApplyInput) -> (Applied, Diagnostics) {
     let run = Run {
         input,
         diagnostics: Mutex::default(),
-        summary: Mutex::default(),
+        // the state that apply begins with holds them already
+        summary: Mutex::new(ChangeSummary {
+            import: input
+                .plan
+                .changes
+                .iter()
+                .filter(|c| c.importing.is_some())
+                .count(),
+            ..ChangeSummary::default()
+        }),
         deposed: Mutex::default(),
         checks: Mutex::new(CheckResults::new(input.plan.checks.clone())),
     };

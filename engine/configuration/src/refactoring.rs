@@ -65,7 +65,7 @@ pub struct RemovedBlock {
 #[derive(Clone, Debug)]
 pub struct ImportBlock {
     /// The instance to import to; keys may be computed from `each`.
-    pub to: Expression,
+    pub to: WrittenAddress,
     /// The resource it belongs to, known from the text.
     pub to_resource: AbsResource,
     /// The id by which the provider finds the object.
@@ -239,7 +239,7 @@ impl ImportBlock {
             ),
             _ => {}
         }
-        let to = argument("to")?;
+        let to = WrittenAddress::read(&argument("to")?, diagnostics)?;
         let to_resource = import_resource(&to, diagnostics)?;
         Some(Self {
             to,
@@ -254,9 +254,8 @@ impl ImportBlock {
 }
 
 /// The resource that an address with perhaps computed keys belongs to.
-fn import_resource(e: &Expression, diagnostics: &mut Diagnostics) -> Option<AbsResource> {
-    let target = WrittenAddress::read(e, diagnostics)?.shape(diagnostics)?;
-    match target {
+fn import_resource(to: &WrittenAddress, diagnostics: &mut Diagnostics) -> Option<AbsResource> {
+    match to.shape(diagnostics)? {
         MoveTarget::Resource(r) if r.resource.mode == ResourceMode::Managed => {
             Some(r.abs_resource())
         }
@@ -267,7 +266,7 @@ fn import_resource(e: &Expression, diagnostics: &mut Diagnostics) -> Option<AbsR
                     "Objects are imported to managed resources: name one, such as \
                      google_compute_network.main.",
                 )
-                .at(e.range()),
+                .at(to.range()),
             );
             None
         }

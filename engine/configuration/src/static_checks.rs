@@ -232,6 +232,7 @@ impl Checker<'_> {
             for e in [&i.id, &i.identity].into_iter().flatten() {
                 self.expression(e, place);
             }
+            i.to.computed_keys().for_each(|e| self.expression(e, place));
         }
     }
 

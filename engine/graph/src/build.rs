@@ -212,7 +212,7 @@ impl Wiring<'_> {
             if let Some(n) = self.built.index.get(&to) {
                 self.at = *n;
                 let given = [&import.for_each, &import.id, &import.identity];
-                for e in given.into_iter().flatten() {
+                for e in given.into_iter().flatten().chain(import.to.computed_keys()) {
                     self.all(expression_references(e));
                 }
             }

@@ -145,16 +145,6 @@ impl Loaded {
                     .at(removed.range),
                 );
             }
-            for import in &module.imports {
-                diagnostics.push(
-                    Diagnostic::error(
-                        "Not served yet",
-                        "This version of Formwork reads import blocks but does not act on them, and will not go \
-                         on as if this one were not there.",
-                    )
-                    .at(import.range),
-                );
-            }
         }
         let backend = self.configuration.root().and_then(|m| m.backend.as_ref());
         if let Some(b) = backend

@@ -152,7 +152,7 @@ async fn make(session: &Session, held: &mut Held, edit: &StateEdit) -> Result<Ed
 }
 
 /// Puts another content in the place of the state held, if no open operation is concerned.
-async fn put(
+pub(crate) async fn put(
     session: &Session,
     held: &mut Held,
     before: &State,

@@ -19,6 +19,7 @@
 mod conditions;
 mod data;
 pub mod execution;
+mod imports;
 mod input;
 mod instance;
 mod managed;
@@ -33,6 +34,7 @@ mod triggers;
 mod validate;
 mod walk;
 
+pub use imports::{find, taken_over};
 pub use input::{PlanInput, Planned};
 pub use instance::{Subject, Wishes, plan_configured, plan_deletion};
 pub use prior::{PriorObject, decode_managed, stored_marks};

@@ -1,6 +1,7 @@
 //! Managed resources: each configured instance against its object in the refreshed state.
 
 use crate::conditions::{is_bad, judge};
+use crate::imports::Wanted;
 use crate::instance::{Subject, Wishes, plan_configured};
 use crate::prior::PriorObject;
 use crate::protection::protection;
@@ -147,6 +148,11 @@ impl<'a> Walk<'a> {
         };
         let shared = shared.as_ref();
         let keys = self.taking_part(placed);
+        let imports = match self.imports_of(placed).await {
+            Ok(imports) => imports,
+            Err(said) => return self.say(said),
+        };
+        let imports = &imports;
         let outcomes: Vec<Visit> = futures::stream::iter(keys)
             .map(|key| async move {
                 if self.input.cancel.is_cancelled() {
@@ -166,7 +172,7 @@ impl<'a> Walk<'a> {
                         }
                     },
                 };
-                let (good, said) = self.managed_instance(shared, key).await;
+                let (good, said) = self.managed_instance(shared, imports, key).await;
                 let visit = self.say(said);
                 if good { visit } else { Visit::Failed }
             })
@@ -204,7 +210,12 @@ impl<'a> Walk<'a> {
         keys
     }
 
-    async fn managed_instance(&self, shared: &Shared<'_>, key: InstanceKey) -> (bool, Diagnostics) {
+    async fn managed_instance(
+        &self,
+        shared: &Shared<'_>,
+        imports: &Wanted,
+        key: InstanceKey,
+    ) -> (bool, Diagnostics) {
         let evaluator = &self.input.evaluator;
         let block = shared.block;
         let address = block
@@ -258,6 +269,16 @@ impl<'a> Walk<'a> {
                 return (false, said);
             }
         };
+        let (prior, importing) = match (prior, imports.get(&address)) {
+            (None, Some(wanted)) => match self.import(shared, wanted).await {
+                Ok((prior, importing)) => (Some(prior), Some(importing)),
+                Err(d) => {
+                    said.append(d);
+                    return (false, said);
+                }
+            },
+            (prior, _) => (prior, None),
+        };
         if self.input.mode == PlanMode::RefreshOnly {
             // What is not there yet is not known; what is, is as it is.
             let Some(prior) = prior else {
@@ -288,7 +309,7 @@ impl<'a> Walk<'a> {
             schema: &shared.schema,
             dependencies: shared.dependencies.clone(),
             range: Some(block.range),
-            importing: None,
+            importing,
         };
         let (change, problems) = plan_configured(&subject, prior.as_ref(), &config, &wishes).await;
         said.append(problems);

@@ -2,6 +2,7 @@
 
 use crate::conditions::{Results, is_bad, judge, placed_at_value};
 use crate::execution::{self, Conditioned, Further, OpenCheck, References};
+use crate::imports::{self, Imported};
 use crate::input::{PlanInput, Planned};
 use crate::managed::{Placed, check_ignored};
 use crate::providers::configure_provider;
@@ -41,6 +42,8 @@ pub(crate) struct Walk<'a> {
     /// Data sources that were read.
     pub data: Mutex<State>,
     pub unknown_providers: Mutex<BTreeSet<AbsProviderConfig>>,
+    /// Objects that were imported.
+    pub imported: Mutex<Vec<Imported>>,
     /// Checks, validations and preconditions of outputs that only apply can decide.
     pub open_checks: Mutex<BTreeSet<OpenCheck>>,
     /// Instances of resources with a condition that only apply can decide.
@@ -75,6 +78,7 @@ impl<'a> Walk<'a> {
             call_keys: Mutex::default(),
             data: Mutex::default(),
             unknown_providers: Mutex::default(),
+            imported: Mutex::default(),
             open_checks: Mutex::default(),
             open_conditions: Mutex::default(),
             changing: Mutex::default(),
@@ -573,6 +577,9 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
     match input.mode {
         PlanMode::Normal | PlanMode::RefreshOnly => {
             said.append(graph.self_references());
+            if input.mode == PlanMode::Normal {
+                said.append(imports::without_configuration(&walk_));
+            }
             if !said.has_errors() {
                 let report = walk(graph.dag(), input.parallelism, &input.cancel, |node| {
                     walk_.visit(node)
@@ -801,6 +808,13 @@ fn unjudged(configuration: &Configuration) -> Vec<CheckResult> {
 /// The refreshed state, with the data sources of this plan instead of those of former runs.
 fn state_with_data(walk: &Walk<'_>) -> State {
     let mut state = walk.input.refreshed.state.clone();
+    for imported in lock(&walk.imported).iter() {
+        state.set_object(
+            &imported.address,
+            &imported.provider,
+            imported.object.clone(),
+        );
+    }
     if walk.input.mode == PlanMode::Destroy {
         return state;
     }

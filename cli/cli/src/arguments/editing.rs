@@ -1,6 +1,6 @@
 //! Flags of the commands that edit the state by hand.
 
-use super::Locking;
+use super::{Locking, Reading, Variables};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -91,6 +91,23 @@ pub struct Taint {
     /// The object.
     #[arg(value_name = "ADDRESS", required = true)]
     pub address: String,
+}
+
+/// `import`.
+#[derive(Args, Debug)]
+pub struct Import {
+    #[command(flatten)]
+    pub variables: Variables,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub editing: Editing,
+    /// The instance that is to manage the object.
+    #[arg(value_name = "ADDRESS", required = true)]
+    pub address: String,
+    /// The id of the object, in a form that the type's documentation names.
+    #[arg(value_name = "ID", required = true)]
+    pub id: String,
 }
 
 /// `workspace new`.

@@ -20,8 +20,8 @@ mod words;
 mod tests;
 
 pub use editing::{
-    Editing, StateMove, StatePush, StateRemove, StateReplaceProvider, Taint, WorkspaceDelete,
-    WorkspaceLook, WorkspaceNew, WorkspaceSelect,
+    Editing, Import, StateMove, StatePush, StateRemove, StateReplaceProvider, Taint,
+    WorkspaceDelete, WorkspaceLook, WorkspaceNew, WorkspaceSelect,
 };
 pub use inputs::{Input, Inputs};
 pub use rewrite::{Parsed, parse};
@@ -96,6 +96,8 @@ pub enum Command {
     Destroy(Apply),
     /// Record in the state what has changed outside.
     Refresh(Apply),
+    /// Bring an object that exists under management.
+    Import(Import),
     /// Show a state or a saved plan.
     Show(Show),
     /// Show the output values of the state.

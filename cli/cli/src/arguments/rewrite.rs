@@ -20,7 +20,6 @@ const COMMANDS_TO_COME: &[&str] = &[
     "force-unlock",
     "get",
     "graph",
-    "import",
     "login",
     "logout",
     "metadata",

@@ -4,6 +4,7 @@ mod apply;
 mod console;
 mod fmt;
 mod get;
+mod import;
 mod init;
 mod mock;
 mod output;
@@ -34,6 +35,7 @@ pub fn run(session: &Session, command: &Command) -> u8 {
         Command::Refresh(arguments) => apply::run(session, arguments, Some(PlanMode::RefreshOnly)),
         Command::Show(arguments) => show::run(session, arguments),
         Command::Output(arguments) => output::run(session, arguments),
+        Command::Import(arguments) => import::run(session, arguments),
         Command::State(command) => state::run(session, command),
         Command::Taint(arguments) => state_edit::taint(session, arguments, true),
         Command::Untaint(arguments) => state_edit::taint(session, arguments, false),

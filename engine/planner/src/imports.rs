@@ -1,0 +1,261 @@
+//! Objects that `import` blocks bring under management.
+//!
+//! An import happens while planning: the object is found, read, and stands in the refreshed state that
+//! the plan is made against, as if it had always been there. The state that apply begins with is that
+//! one, so an import needs no operation of its own, and an object that is in the state already is not
+//! imported again.
+
+use crate::managed::{Placed, Shared};
+use crate::prior::PriorObject;
+use crate::refresh::{hook, object_of};
+use crate::walk::{Walk, lock};
+use formwork_addresses::{AbsProviderConfig, AbsResourceInstance, ModulePath, Resource};
+use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_evaluation::WantedImport;
+use formwork_plan::{Event, Importing, PlanMode};
+use formwork_provider::{Bytes, ImportRequest, Provider, ReadRequest, Reported};
+use formwork_provider_schema::{Schema, adopted, marked};
+use formwork_state::{RawJson, ResourceInstanceObject};
+use formwork_values::{PathMarks, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What is imported to the instances of one block.
+pub(crate) type Wanted = BTreeMap<AbsResourceInstance, WantedImport>;
+
+/// An object as it was imported.
+#[derive(Clone)]
+pub(crate) struct Imported {
+    pub address: AbsResourceInstance,
+    pub provider: AbsProviderConfig,
+    pub object: Arc<ResourceInstanceObject>,
+}
+
+impl Walk<'_> {
+    /// What `import` blocks ask for the instances of a block in one instance of its module.
+    pub(crate) async fn imports_of(&self, placed: Placed<'_>) -> Result<Wanted, Diagnostics> {
+        if self.input.mode != PlanMode::Normal {
+            return Ok(Wanted::new());
+        }
+        let block = placed.block;
+        let path = placed.module_instance.path();
+        let (mut wanted, mut said) = self.wanted_imports(&path, &block.address).await;
+        let resource = block.address.in_module(placed.module_instance);
+        wanted.retain(|to, _| to.abs_resource() == resource);
+        said.extend(
+            wanted
+                .values()
+                .filter(|i| !placed.expansion.has(&i.to.key))
+                .map(not_configured),
+        );
+        if said.has_errors() {
+            return Err(said);
+        }
+        let _ = self.say(said);
+        Ok(wanted)
+    }
+
+    async fn wanted_imports(
+        &self,
+        path: &ModulePath,
+        resource: &Resource,
+    ) -> (Wanted, Diagnostics) {
+        let evaluator = &self.input.evaluator;
+        let mut wanted = Wanted::new();
+        let mut said = Diagnostics::new();
+        let Some(root) = evaluator.configuration().root() else {
+            return (wanted, said);
+        };
+        let of_resource = root.imports.iter().filter(|i| {
+            i.to_resource.resource == *resource && i.to_resource.module.path() == *path
+        });
+        for block in of_resource {
+            let (found, problems) = evaluator.imports(block).await;
+            said.append(problems);
+            for import in found {
+                if let Some(other) = wanted.get(&import.to) {
+                    said.push(
+                        Diagnostic::error(
+                            format!("Duplicate import configuration for \"{}\"", import.to),
+                            format!(
+                                "Two objects are to be imported to {}, by the ids {:?} and {:?}. An instance \
+                                 is one object: keep one of the two.",
+                                import.to, &*other.id, &*import.id
+                            ),
+                        )
+                        .at(import.to_range),
+                    );
+                    continue;
+                }
+                wanted.insert(import.to.clone(), import);
+            }
+        }
+        (wanted, said)
+    }
+
+    /// Finds and reads the object that is to become this instance.
+    pub(crate) async fn import(
+        &self,
+        shared: &Shared<'_>,
+        wanted: &WantedImport,
+    ) -> Result<(PriorObject, Importing), Diagnostics> {
+        let events = &self.input.events;
+        let (value, private, said) = find(
+            &*shared.provider,
+            &shared.schema,
+            &wanted.to,
+            &wanted.id,
+            |found| events.emit(Event::RefreshStarted(hook(&wanted.to, found))),
+        )
+        .await
+        .map_err(|mut said| {
+            said.default_subject(wanted.id_range);
+            said
+        })?;
+        let _ = self.say(said);
+        events.emit(Event::RefreshFinished(hook(&wanted.to, &value)));
+        let prior = taken_over(
+            &value,
+            private,
+            &shared.schema,
+            shared.dependencies.clone(),
+            &wanted.to,
+        )
+        .map_err(|d| Diagnostics::from(*d))?;
+        lock(&self.imported).push(Imported {
+            address: wanted.to.clone(),
+            provider: shared.provider_config.clone(),
+            object: prior.stored.clone(),
+        });
+        let importing = Importing {
+            id: wanted.id.to_string(),
+        };
+        Ok((prior, importing))
+    }
+}
+
+/// Blocks that ask for instances which are not configured.
+pub(crate) fn without_configuration(walk: &Walk<'_>) -> Diagnostics {
+    let configuration = walk.input.evaluator.configuration();
+    let mut said = Diagnostics::new();
+    for block in configuration.root().into_iter().flat_map(|m| &m.imports) {
+        let to = &block.to_resource;
+        let module = configuration.module(&to.module.path());
+        if module.is_some_and(|m| m.resources.contains_key(&to.resource)) {
+            continue;
+        }
+        said.push(
+            Diagnostic::error(
+                "Configuration for import target does not exist",
+                format!("An object is to be imported to {to}, but no such resource is configured."),
+            )
+            .at(block.to.range())
+            .hint("Write its resource block; \"state show\" after the import shows what belongs into it."),
+        );
+    }
+    said
+}
+
+/// What is said of an instance that is asked for and not configured.
+fn not_configured(wanted: &WantedImport) -> Diagnostic {
+    Diagnostic::error(
+        "Configuration for import target does not exist",
+        format!(
+            "An object is to be imported to {}, but the resource has no such instance.",
+            wanted.to
+        ),
+    )
+    .at(wanted.to_range)
+}
+
+/// Finds an object by its id, and reads it: its value with marks, and private data.
+///
+/// # Errors
+/// That there is none, that the type cannot be imported, or what the provider says.
+pub async fn find(
+    provider: &dyn Provider,
+    schema: &Schema,
+    address: &AbsResourceInstance,
+    id: &str,
+    found: impl FnOnce(&Value),
+) -> Result<(Value, Bytes, Diagnostics), Diagnostics> {
+    let kind = address.resource.kind.to_string();
+    let refuse = |summary: &str, why: String| -> Diagnostics {
+        Diagnostic::error(summary, why).about(address).into()
+    };
+    let request = ImportRequest {
+        kind: kind.clone(),
+        id: id.to_owned(),
+    };
+    let all = provider
+        .import_resource_state(request)
+        .await
+        .map_err(|r| Reported::placed(r, address, None))?;
+    let Some(first) = all.into_iter().find(|f| f.kind == kind) else {
+        return Err(refuse(
+            "Import returned no resources",
+            format!("The provider finds no object of type {kind} by the id {id:?}."),
+        ));
+    };
+    found(&first.state);
+    let read = provider
+        .read_resource(ReadRequest {
+            kind: kind.clone(),
+            current: first.state,
+            private: first.private,
+        })
+        .await;
+    let value = marked(&schema.block, &read.new, &PathMarks::new());
+    let said = Reported::placed(Reported::hiding(read.reported, &[&value]), address, None);
+    if said.has_errors() {
+        return Err(said);
+    }
+    if read.new.is_null() {
+        return Err(refuse(
+            "Cannot import non-existent remote object",
+            format!(
+                "There is no object of type {kind} with the id {id:?}, or it cannot be seen with these \
+                 credentials. Is the id in a form that the type's documentation names?"
+            ),
+        ));
+    }
+    let Some(new) = adopted(&schema.block, read.new) else {
+        return Err(refuse(
+            "Provider produced invalid object",
+            format!(
+                "The object {id:?} was read as something that does not have the type of its schema. This is \
+                 a fault of the provider."
+            ),
+        ));
+    };
+    Ok((
+        marked(&schema.block, &new, &PathMarks::new()),
+        read.private,
+        said,
+    ))
+}
+
+/// An object that has just been imported, as the prior state has it.
+///
+/// # Errors
+/// That it cannot be stored.
+pub fn taken_over(
+    value: &Value,
+    private: Bytes,
+    schema: &Schema,
+    dependencies: Vec<formwork_addresses::AbsResource>,
+    address: &AbsResourceInstance,
+) -> Result<PriorObject, Box<Diagnostic>> {
+    let mut empty = ResourceInstanceObject::new(schema.version, RawJson::null());
+    empty.dependencies = dependencies.clone().into();
+    let prior = PriorObject {
+        value: value.clone(),
+        private: private.clone(),
+        tainted: false,
+        create_before_destroy: false,
+        dependencies,
+        stored: Arc::new(empty),
+    };
+    let stored = object_of(value, schema, &prior, &private, address)?;
+    Ok(PriorObject { stored, ..prior })
+}
