@@ -56,7 +56,7 @@ impl Run<'_> {
                 .about(address)
                 .into());
         };
-        let Some(provider) = providers.configured(&change.provider) else {
+        let Some(provider) = providers.for_instance(&change.provider, address) else {
             return Err(self.not_configured(&change.provider));
         };
         let prior = plain(&change.before);

@@ -8,6 +8,9 @@ use formwork_provider::Reported;
 impl Run<'_> {
     pub(crate) async fn configure(&self, config: &AbsProviderConfig) -> Ended {
         let providers = &self.input.providers;
+        if providers.is_stood_in_for(config) {
+            return Ended::Done;
+        }
         let Some(schemas) = providers.schemas(&config.provider) else {
             self.say(
                 Diagnostic::error(

@@ -41,6 +41,7 @@ mod resource;
 mod shape;
 mod static_checks;
 mod statics;
+mod test_file;
 mod tfvars;
 mod variable;
 mod version;
@@ -71,13 +72,18 @@ pub use reader::{
 pub use refactoring::{ImportBlock, MoveTarget, MovedBlock, MovedForEach, RemovedBlock};
 pub use references::{
     FoundReference, body_references, dynamic_iterator, expression_references, instance_key,
-    parse_reference,
+    parse_reference, parse_test_reference,
 };
 pub use resource::{
     IgnoreChanges, Lifecycle, Provisioner, ProvisionerTime, Repetition, ResourceBlock,
 };
 pub use static_checks::provider_key_mistake;
 pub use statics::{StaticInputs, StaticVariables};
+pub use test_file::{
+    DEFAULT_TEST_DIRECTORY, ExpectedFailure, MockDefaults, MockProvider, Override, OverrideTarget,
+    Overrides, ProviderUnderTest, RunBlock, RunCommand, RunModule, RunOptions, TestConfiguration,
+    TestFile, TestProvider, TestSuite, is_test_file, load_run, load_tests,
+};
 pub use tfvars::{GivenValue, Unsuitable, parse_tfvars};
 pub use variable::{InputVariable, LocalValue, OutputValue};
 pub use version::{Comparison, Verdict, VersionConstraints, VersionTerm, parse_version};

@@ -349,7 +349,10 @@ impl ModuleCall {
     }
 }
 
-fn passed_providers(e: &Expression, diagnostics: &mut Diagnostics) -> Vec<PassedProvider> {
+pub(crate) fn passed_providers(
+    e: &Expression,
+    diagnostics: &mut Diagnostics,
+) -> Vec<PassedProvider> {
     let Some(items) = e.as_static_map() else {
         if !e.is_invalid() {
             diagnostics.push(

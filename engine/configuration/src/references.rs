@@ -167,22 +167,7 @@ pub fn instance_key(key: &IndexKey) -> Option<InstanceKey> {
 /// # Errors
 /// A diagnostic with the range of the offending part, if the path names nothing that could exist.
 pub fn parse_reference(t: &Traversal) -> Result<FoundReference, Box<Diagnostic>> {
-    let found = |subject: Subject, subject_steps: usize| {
-        let remaining = t
-            .steps
-            .iter()
-            .skip(subject_steps)
-            .map_while(|s| match s {
-                Step::Attribute { name, .. } => Some(ReferenceStep::Attribute(name.clone())),
-                Step::Index { key, .. } => instance_key(key).map(ReferenceStep::Index),
-            })
-            .collect();
-        Ok(FoundReference {
-            reference: Reference { subject, remaining },
-            traversal: t.clone(),
-            subject_steps,
-        })
-    };
+    let found = |subject, steps| Ok(found(t, subject, steps));
     match &*t.root {
         "var" => found(Subject::InputVariable(member(t)?), 1),
         "local" => found(Subject::LocalValue(member(t)?), 1),
@@ -225,6 +210,38 @@ pub fn parse_reference(t: &Traversal) -> Result<FoundReference, Box<Diagnostic>>
         "ephemeral" => resource(t, ResourceMode::Ephemeral, 0),
         "resource" => resource(t, ResourceMode::Managed, 0),
         _ => resource_named(t, ResourceMode::Managed, Some(&t.root), 0),
+    }
+}
+
+/// The same where a test is written, in which `output`, `run` and `check` have meanings of their own.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_test_reference(t: &Traversal) -> Result<FoundReference, Box<Diagnostic>> {
+    let subject = match &*t.root {
+        "output" => Subject::OutputValue(member(t)?),
+        "run" => Subject::Run(member(t)?),
+        "check" => Subject::Check(member(t)?),
+        _ => return parse_reference(t),
+    };
+    Ok(found(t, subject, 1))
+}
+
+/// A reference of which so many steps name the subject.
+fn found(t: &Traversal, subject: Subject, subject_steps: usize) -> FoundReference {
+    let remaining = t
+        .steps
+        .iter()
+        .skip(subject_steps)
+        .map_while(|s| match s {
+            Step::Attribute { name, .. } => Some(ReferenceStep::Attribute(name.clone())),
+            Step::Index { key, .. } => instance_key(key).map(ReferenceStep::Index),
+        })
+        .collect();
+    FoundReference {
+        reference: Reference { subject, remaining },
+        traversal: t.clone(),
+        subject_steps,
     }
 }
 

@@ -20,6 +20,8 @@ pub enum Condition {
     Assertion,
     /// Of a variable.
     Validation,
+    /// In a run of a test.
+    Test,
 }
 
 impl Condition {
@@ -31,7 +33,20 @@ impl Condition {
             Self::Output => "Module output value precondition failed",
             Self::Assertion => "Check block assertion failed",
             Self::Validation => "Invalid value for variable",
+            Self::Test => "Test assertion failed",
         }
+    }
+
+    fn invalid(self) -> &'static str {
+        match self {
+            Self::Test => "Invalid condition run",
+            _ => "Invalid condition result",
+        }
+    }
+
+    /// The summary of a failure, by which one is told from other errors about the same object.
+    pub fn is_failure(self, summary: &str) -> bool {
+        self.failed() == summary
     }
 }
 
@@ -68,7 +83,7 @@ pub fn check(
         Ok(t) if t.is_null() => {
             reading.say(
                 Diagnostic::error(
-                    "Invalid condition result",
+                    kind.invalid(),
                     "The condition is null; it must be true or false.",
                 )
                 .at(range),
@@ -77,21 +92,39 @@ pub fn check(
         }
         Ok(t) => t,
         Err(e) => {
-            reading.say(
-                Diagnostic::error(
-                    "Invalid condition result",
-                    format!("The condition must be true or false: {e}."),
-                )
-                .at(range),
-            );
+            let mut wrong = Diagnostic::error(
+                kind.invalid(),
+                format!("The condition must be true or false: {e}."),
+            )
+            .at(range)
+            .within(rule.range);
+            wrong.values = referenced(rule, scope);
+            reading.say(wrong);
             return Verdict::Error;
         }
     };
     match truth.as_bool() {
+        None if kind == Condition::Test => {
+            let mut unknown = Diagnostic::error(
+                "Unknown condition value",
+                "The condition refers to something that is known only when it is applied, so it can be \
+                 neither true nor false now. Let the run apply (command = apply), refer to what is known \
+                 when planning, or give the value beforehand, with override_during = plan.",
+            )
+            .at(range)
+            .within(rule.range);
+            unknown.values = referenced(rule, scope);
+            reading.say(unknown);
+            Verdict::Unknown
+        }
         None => Verdict::Unknown,
         Some(true) => Verdict::Pass,
         Some(false) => {
+            let before = reading.diagnostics.error_count();
             let message = message(rule, kind, scope, functions, reading);
+            if kind == Condition::Test && reading.diagnostics.error_count() > before {
+                return Verdict::Error;
+            }
             let d = if kind == Condition::Assertion {
                 Diagnostic::warning
             } else {
@@ -160,6 +193,6 @@ fn message(
 }
 
 /// What the references of the condition are, as far as they may be shown.
-fn referenced(rule: &CheckRule, scope: &ModuleScope<'_>) -> Vec<ExpressionValue> {
+pub fn referenced(rule: &CheckRule, scope: &ModuleScope<'_>) -> Vec<ExpressionValue> {
     formwork_eval::explain(&rule.condition, scope)
 }

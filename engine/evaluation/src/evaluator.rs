@@ -2,6 +2,7 @@
 
 use crate::Calls;
 use crate::calls::ModuleFunctions;
+use crate::in_test::InTest;
 use crate::objects::{Expansion, Objects};
 use crate::provider_config::Elements;
 use crate::reading::Reading;
@@ -84,6 +85,7 @@ pub struct Evaluator {
     memos: RwLock<HashMap<Key, Arc<Memo>>>,
     whole_calls: RwLock<HashMap<(ModuleInstance, Arc<str>), Value>>,
     provider_elements: RwLock<HashMap<AbsProviderConfig, Elements>>,
+    in_test: Option<InTest>,
 }
 
 impl Evaluator {
@@ -107,7 +109,30 @@ impl Evaluator {
             memos: RwLock::default(),
             whole_calls: RwLock::default(),
             provider_elements: RwLock::default(),
+            in_test: None,
         }
+    }
+
+    /// The same, within a test.
+    #[must_use]
+    pub fn in_test(mut self, test: InTest) -> Self {
+        self.in_test = Some(test);
+        self
+    }
+
+    /// What the test around it says, if there is one.
+    pub(crate) fn test(&self) -> Option<&InTest> {
+        self.in_test.as_ref()
+    }
+
+    /// The outputs that stand in the place of a module's instance.
+    pub(crate) fn stand_in(&self, instance: &ModuleInstance) -> Option<Value> {
+        (self.in_test.as_ref()?.modules)(instance)
+    }
+
+    /// The root module as a test sees it: with outputs, and with what the test itself has.
+    pub fn test_scope<'e>(&'e self, root: &'e ModuleInstance) -> ModuleScope<'e> {
+        self.scope(root).of_test()
     }
 
     /// The configuration.
@@ -233,7 +258,7 @@ impl Evaluator {
     }
 
     /// All instances of a module path that there are, in order. An instance below a call whose
-    /// instances are not known is left out.
+    /// instances are not known is left out, and so is one that a test puts something in the place of.
     pub fn module_instances(&self, path: &formwork_addresses::ModulePath) -> Vec<ModuleInstance> {
         let mut instances = vec![ModuleInstance::root()];
         for name in path.names() {
@@ -247,7 +272,8 @@ impl Evaluator {
                     expansion
                         .keys()
                         .into_iter()
-                        .map(|k| instance.child(name, k)),
+                        .map(|k| instance.child(name, k))
+                        .filter(|i| self.stand_in(i).is_none()),
                 );
             }
             instances = next;

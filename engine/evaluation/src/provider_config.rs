@@ -178,6 +178,11 @@ impl Evaluator {
             .calls()
             .settled(|reading| {
                 let scope = ModuleScope::new(self, &instance, repetition.clone());
+                // A test's own provider blocks stand in the root module, and see what the test sees.
+                let scope = match self.test() {
+                    Some(_) if instance.is_root() => scope.of_test(),
+                    _ => scope,
+                };
                 let value = decode(&block.body, schema, block.open, &scope, &functions, reading);
                 reading.pending.extend(scope.take_pending());
                 value

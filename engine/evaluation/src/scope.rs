@@ -1,10 +1,11 @@
 //! [`ModuleScope`]: one place in a module, as the evaluator of expressions asks it.
 
 use crate::evaluator::Evaluator;
+use crate::in_test::InTest;
 use crate::objects::Expansion;
 use crate::reading::Reading;
 use formwork_addresses::{InstanceKey, ModuleInstance, Resource, Subject};
-use formwork_configuration::{Module, Repetition, parse_reference};
+use formwork_configuration::{Module, Repetition, parse_reference, parse_test_reference};
 use formwork_diagnostics::{Diagnostic, nearest};
 use formwork_eval::{CallId, Functions, Resolved, Scope, evaluate};
 use formwork_syntax::{Expression, Traversal};
@@ -40,6 +41,8 @@ pub struct ModuleScope<'e> {
     instance: &'e ModuleInstance,
     repetition: RepetitionData,
     self_value: Option<Value>,
+    /// Whether a test is evaluated here, which sees more than the module does.
+    of_test: bool,
     /// Calls that something referred to must wait for, found while resolving.
     pending: RefCell<Vec<CallId>>,
 }
@@ -56,6 +59,7 @@ impl<'e> ModuleScope<'e> {
             instance,
             repetition,
             self_value: None,
+            of_test: false,
             pending: RefCell::default(),
         }
     }
@@ -64,6 +68,13 @@ impl<'e> ModuleScope<'e> {
     #[must_use]
     pub fn with_self(mut self, value: Value) -> Self {
         self.self_value = Some(value.with_own_types());
+        self
+    }
+
+    /// The same place as a test sees it.
+    #[must_use]
+    pub(crate) fn of_test(mut self) -> Self {
+        self.of_test = true;
         self
     }
 
@@ -90,6 +101,11 @@ impl<'e> ModuleScope<'e> {
         reading.pending.extend(evaluated.pending);
         reading.pending.extend(pending);
         evaluated.value
+    }
+
+    /// The test around this place, where it is a test that is evaluated.
+    fn test(&self) -> Option<&'e InTest> {
+        self.evaluator.test().filter(|_| self.of_test)
     }
 
     fn module(&self) -> Option<&'e Arc<Module>> {
@@ -178,6 +194,14 @@ impl<'e> ModuleScope<'e> {
         let Some(module) = self.evaluator.module(&child) else {
             return Value::dynamic();
         };
+        if let Some(values) = self.evaluator.stand_in(&child) {
+            let outputs = module.outputs.keys();
+            return Value::object(
+                outputs
+                    .map(|o| (o.clone(), stood_in(&values, o)))
+                    .collect::<Vec<_>>(),
+            );
+        }
         let mut pending = self.pending.borrow_mut();
         Value::object(
             module
@@ -305,6 +329,9 @@ impl<'e> ModuleScope<'e> {
         }
         if expansion.has(key) {
             let instance = self.instance.child(name, key.clone());
+            if let Some(values) = self.evaluator.stand_in(&instance) {
+                return Resolved::new(stood_in(&values, output), steps);
+            }
             let value = self
                 .evaluator
                 .output_in(&instance, output, &mut self.pending.borrow_mut());
@@ -339,9 +366,26 @@ impl<'e> ModuleScope<'e> {
     }
 }
 
+/// An output of what stands in the place of a module; null where nothing is said of it.
+fn stood_in(values: &Value, output: &str) -> Value {
+    values
+        .attribute(output)
+        .or_else(|| {
+            let entries = values.as_map()?.iter();
+            entries.rev().find(|(k, _)| &**k == output).map(|(_, v)| v)
+        })
+        .cloned()
+        .unwrap_or_else(|| Value::null(Type::Dynamic))
+}
+
 impl Scope for ModuleScope<'_> {
     fn resolve(&self, reference: &Traversal) -> Resolved {
-        let found = match parse_reference(reference) {
+        let parsed = if self.of_test {
+            parse_test_reference(reference)
+        } else {
+            parse_reference(reference)
+        };
+        let found = match parsed {
             Ok(found) => found,
             Err(d) => return Resolved::failed(*d),
         };
@@ -350,6 +394,10 @@ impl Scope for ModuleScope<'_> {
         match &found.reference.subject {
             Subject::InputVariable(name) => {
                 if !self.module().is_some_and(|m| m.variables.contains_key(name)) {
+                    let of_test = self.test().and_then(|t| t.variables.get(name));
+                    if let Some(value) = of_test {
+                        return Resolved::new(value.clone(), steps);
+                    }
                     return self.missing("input variable", name, reference);
                 }
                 let value = self.evaluator.variable_in(self.instance, name, &mut self.pending.borrow_mut());
@@ -416,6 +464,16 @@ impl Scope for ModuleScope<'_> {
                     .at(reference.range()),
                 ),
             },
+            Subject::OutputValue(name) if self.of_test => {
+                if !self.module().is_some_and(|m| m.outputs.contains_key(name)) {
+                    return self.missing("output value", name, reference);
+                }
+                let value = self.evaluator.output_in(self.instance, name, &mut self.pending.borrow_mut());
+                Resolved::new(value, steps)
+            }
+            Subject::Run(name) if let Some(test) = self.test() => {
+                test.runs.resolve(name, steps, reference)
+            }
             Subject::OutputValue(_) | Subject::Run(_) | Subject::Check(_) => Resolved::failed(
                 Diagnostic::error(
                     "Invalid reference",

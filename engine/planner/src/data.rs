@@ -227,8 +227,8 @@ impl<'a> Walk<'a> {
         }
         let (plain, marks) = config.clone().unmark_deep();
         let kind = block.address.kind.to_string();
-        let reported = shared
-            .provider
+        let provider = self.provider_for(shared, address);
+        let reported = provider
             .validate_data_config(ValidateRequest {
                 kind: kind.clone(),
                 config: plain.clone(),
@@ -267,8 +267,7 @@ impl<'a> Walk<'a> {
         hook.action = Action::Read;
         self.input.events.emit(Event::ApplyStarted(hook.clone()));
         let begin = Instant::now();
-        let answer = shared
-            .provider
+        let answer = provider
             .read_data_source(ReadDataRequest {
                 kind,
                 config: plain,

@@ -138,6 +138,18 @@ impl<'a> Walk<'a> {
         })
     }
 
+    /// Who answers for an instance.
+    pub(crate) fn provider_for(
+        &self,
+        shared: &Shared<'_>,
+        address: &AbsResourceInstance,
+    ) -> Arc<dyn Provider> {
+        self.input
+            .providers
+            .for_instance(&shared.provider_config, address)
+            .unwrap_or_else(|| shared.provider.clone())
+    }
+
     pub(crate) async fn managed(&self, placed: Placed<'_>) -> Visit {
         let shared = match self.shared(placed) {
             Ok(s) => s,
@@ -247,8 +259,8 @@ impl<'a> Walk<'a> {
             return (false, said);
         }
         let plain = config.clone().unmark_deep().0;
-        let reported = shared
-            .provider
+        let provider = self.provider_for(shared, &address);
+        let reported = provider
             .validate_resource_config(ValidateRequest {
                 kind: block.address.kind.to_string(),
                 config: plain,
@@ -305,7 +317,7 @@ impl<'a> Walk<'a> {
             address: &address,
             previous_address: self.input.refreshed.moved_from.get(&address).cloned(),
             provider_config: &shared.provider_config,
-            provider: &*shared.provider,
+            provider: &*provider,
             schema: &shared.schema,
             dependencies: shared.dependencies.clone(),
             range: Some(block.range),
@@ -354,7 +366,8 @@ impl<'a> Walk<'a> {
         let request = crate::refresh::request_for(&address.resource.kind, prior);
         let hook = || crate::refresh::hook(address, &prior.value);
         self.input.events.emit(Event::RefreshStarted(hook()));
-        let answer = shared.provider.read_resource(request).await;
+        let provider = self.provider_for(shared, address);
+        let answer = provider.read_resource(request).await;
         self.input.events.emit(Event::RefreshFinished(hook()));
         let said = Reported::placed(
             Reported::hiding(answer.reported, &[&prior.value]),

@@ -57,7 +57,7 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
                 continue;
             }
         }
-        let Some(provider) = input.providers.configured(&config) else {
+        let Some(provider) = input.providers.for_instance(&config, address) else {
             said.push(not_planned(
                 address,
                 &format!("{config}, which handles it, is not configured"),

@@ -23,6 +23,9 @@ pub async fn configure_provider(
         // That it could not be launched has been said.
         return (false, Diagnostics::new());
     };
+    if providers.is_stood_in_for(config) {
+        return (true, Diagnostics::new());
+    }
     let schema = schemas.provider_config();
     let (value, mut diagnostics) = evaluator.provider_config(config, &schema.block).await;
     let Some(value) = value else {
@@ -165,6 +168,9 @@ pub async fn configure_from_state(evaluator: &Evaluator, providers: &Providers, 
     configs.sort();
     configs.dedup();
     for config in configs {
+        if providers.is_stood_in_for(config) {
+            continue;
+        }
         let Some(schemas) = providers.schemas(&config.provider) else {
             continue;
         };

@@ -85,7 +85,11 @@ pub async fn refresh(
         unread: Vec::new(),
     };
     for (config, items) in groups {
-        let in_scope = |item: &Item| options.scope.is_none_or(|s| s(&item.key.0));
+        // What is not its provider's is not there to be read.
+        let in_scope = |item: &Item| {
+            options.scope.is_none_or(|s| s(&item.key.0))
+                && !providers.is_overridden(&config, &item.key.0)
+        };
         let (read, kept): (Vec<Item>, Vec<Item>) =
             items.into_iter().partition(|i| options.read && in_scope(i));
         for item in kept {

@@ -13,7 +13,7 @@ use formwork_addresses::{
 };
 use formwork_configuration::{Configuration, Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_evaluation::{Condition, Expansion, Repeated, Verdict, expand};
+use formwork_evaluation::{Condition, Expansion, Repeated, Verdict, expand, referenced};
 use formwork_graph::{Node, Outcome, StaticNode, Visit, WalkReport, What, walk};
 use formwork_plan::{
     Action, CheckKind, CheckResult, CheckStatus, PlanMode, PlannedKeys, ResourceInstanceChange,
@@ -416,7 +416,9 @@ impl<'a> Walk<'a> {
                 if check.data.is_none() {
                     for (rule, verdict) in check.asserts.iter().zip(&verdicts) {
                         if *verdict == Verdict::Unknown {
-                            said.push(known_after_apply(rule.condition.range(), &address));
+                            let mut open = known_after_apply(rule.condition.range(), &address);
+                            open.values = referenced(rule, &scope);
+                            said.push(open);
                         }
                     }
                 }

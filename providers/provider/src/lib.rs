@@ -23,7 +23,7 @@ mod registry;
 mod requests;
 mod settle;
 
-pub use registry::{ProviderFactory, Providers};
+pub use registry::{Overriding, ProviderFactory, Providers};
 pub use requests::{
     ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, DeferredReason,
     FunctionFailure, ImportRequest, ImportedObject, MoveRequest, MoveResponse, OpenRequest,

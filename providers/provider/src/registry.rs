@@ -2,7 +2,9 @@
 
 use crate::{ConfigureRequest, Provider, Reported};
 use async_trait::async_trait;
-use formwork_addresses::{AbsProviderConfig, ProviderAddr, Resource, ResourceMode};
+use formwork_addresses::{
+    AbsProviderConfig, AbsResourceInstance, ProviderAddr, Resource, ResourceMode,
+};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_provider_schema::{Schema, SchemaSource};
 use formwork_values::Value;
@@ -19,6 +21,16 @@ pub trait ProviderFactory: Send + Sync {
     async fn launch(&self, provider: &ProviderAddr) -> Result<Arc<dyn Provider>, Diagnostics>;
 }
 
+/// What answers for single instances instead of their providers, in tests.
+pub trait Overriding: Send + Sync {
+    /// Who answers for an instance instead of the provider that is configured for it; nobody for most.
+    fn instead(
+        &self,
+        config: &AbsProviderConfig,
+        address: &AbsResourceInstance,
+    ) -> Option<Arc<dyn Provider>>;
+}
+
 struct Launched {
     provider: Arc<dyn Provider>,
     schemas: Arc<dyn SchemaSource>,
@@ -27,7 +39,8 @@ struct Launched {
 #[derive(Clone)]
 struct Configured {
     provider: Arc<dyn Provider>,
-    config: Value,
+    /// What it was configured with; nothing for what stands in for a provider.
+    config: Option<Value>,
 }
 
 /// The providers of a run. One of each is launched for its schemas, validation, upgrades and
@@ -39,6 +52,7 @@ pub struct Providers {
     /// Why those that were wanted and are not there could not be launched.
     absent: BTreeMap<ProviderAddr, Diagnostics>,
     configured: RwLock<HashMap<AbsProviderConfig, Configured>>,
+    overriding: Option<Arc<dyn Overriding>>,
 }
 
 impl Providers {
@@ -79,8 +93,58 @@ impl Providers {
             launched,
             absent,
             configured: RwLock::default(),
+            overriding: None,
         };
         (providers, diagnostics)
+    }
+
+    /// Lets something stand in for a provider configuration: it is never evaluated or configured, and
+    /// `provider` answers for everything that it handles.
+    pub fn stand_in(&mut self, config: &AbsProviderConfig, provider: Arc<dyn Provider>) {
+        let all = self
+            .configured
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.insert(
+            config.clone(),
+            Configured {
+                provider,
+                config: None,
+            },
+        );
+    }
+
+    /// Lets something answer for single instances.
+    pub fn override_instances(&mut self, overriding: Arc<dyn Overriding>) {
+        self.overriding = Some(overriding);
+    }
+
+    /// Whether something stands in for a provider configuration.
+    pub fn is_stood_in_for(&self, config: &AbsProviderConfig) -> bool {
+        let all = self
+            .configured
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.get(config).is_some_and(|c| c.config.is_none())
+    }
+
+    /// Whether an instance is answered for by something else than its provider.
+    pub fn is_overridden(&self, config: &AbsProviderConfig, address: &AbsResourceInstance) -> bool {
+        self.overriding
+            .as_ref()
+            .is_some_and(|o| o.instead(config, address).is_some())
+    }
+
+    /// Who answers for an instance: the provider that is configured for it, unless something else does.
+    pub fn for_instance(
+        &self,
+        config: &AbsProviderConfig,
+        address: &AbsResourceInstance,
+    ) -> Option<Arc<dyn Provider>> {
+        self.overriding
+            .as_ref()
+            .and_then(|o| o.instead(config, address))
+            .or_else(|| self.configured(config))
     }
 
     /// The schemas of a provider.
@@ -136,7 +200,10 @@ impl Providers {
                 .configured
                 .read()
                 .unwrap_or_else(PoisonError::into_inner);
-            if all.get(address).is_some_and(|c| c.config == plain) {
+            if all
+                .get(address)
+                .is_some_and(|c| c.config.as_ref().is_none_or(|c| *c == plain))
+            {
                 return Ok(Vec::new());
             }
         }
@@ -157,7 +224,7 @@ impl Providers {
             address.clone(),
             Configured {
                 provider,
-                config: plain,
+                config: Some(plain),
             },
         );
         Ok(reported)
@@ -178,7 +245,8 @@ impl Providers {
             .configured
             .read()
             .unwrap_or_else(PoisonError::into_inner);
-        all.get(address).is_some_and(|c| c.config.is_wholly_known())
+        all.get(address)
+            .is_some_and(|c| c.config.as_ref().is_none_or(Value::is_wholly_known))
     }
 
     /// Asks all configured providers to end soon.
