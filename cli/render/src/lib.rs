@@ -24,6 +24,7 @@ mod json;
 mod schemas;
 mod stored;
 mod style;
+mod test_report;
 mod text;
 mod version;
 
@@ -32,11 +33,12 @@ pub use diagnostics::{
 };
 pub use graphs::{execution_dot, execution_mermaid};
 pub use json::{
-    EventStream, KnownFunctions, functions_json, output_json, outputs_json, plan_json,
+    EventStream, KnownFunctions, TestStream, functions_json, output_json, outputs_json, plan_json,
     schemas_json, state_json,
 };
 pub use schemas::Schemas;
 pub use style::Style;
+pub use test_report::{TestText, junit};
 pub use text::{
     Progress, lines, output_values, outputs_text, plan_text, short_summary, state_list,
     state_list_where, state_show, state_text,

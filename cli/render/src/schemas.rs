@@ -2,6 +2,7 @@
 
 use formwork_addresses::{ProviderAddr, Resource, ResourceMode};
 use formwork_provider_schema::{Schema, SchemaSource};
+use formwork_values::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,6 +14,8 @@ pub type Schemas = BTreeMap<ProviderAddr, Arc<dyn SchemaSource>>;
 pub(crate) struct SchemaCache<'s> {
     schemas: &'s Schemas,
     known: BTreeMap<(ProviderAddr, ResourceMode, Arc<str>), Option<Arc<Schema>>>,
+    /// Whether what is sensitive is left out, as where the text is no store.
+    pub(crate) withholds: bool,
 }
 
 impl<'s> SchemaCache<'s> {
@@ -20,6 +23,24 @@ impl<'s> SchemaCache<'s> {
         Self {
             schemas,
             known: BTreeMap::new(),
+            withholds: false,
+        }
+    }
+
+    /// The same for a text that is no store.
+    pub(crate) fn withholding(schemas: &'s Schemas) -> Self {
+        Self {
+            withholds: true,
+            ..Self::new(schemas)
+        }
+    }
+
+    /// A value as it may be written.
+    pub(crate) fn shown(&self, value: Value) -> Value {
+        if self.withholds {
+            withheld(value)
+        } else {
+            value
         }
     }
 
@@ -48,4 +69,15 @@ impl<'s> SchemaCache<'s> {
     pub(crate) fn provider_config(&self, provider: &ProviderAddr) -> Option<Arc<Schema>> {
         Some(self.schemas.get(provider)?.provider_config())
     }
+}
+
+/// The value with null for each part that is sensitive; its marks stay.
+pub(crate) fn withheld(value: Value) -> Value {
+    value.transform(&mut |_, part| {
+        if !part.marks().is_sensitive() {
+            return part;
+        }
+        let (bare, marks) = part.unmark();
+        Value::null(bare.type_of()).with_marks(&marks)
+    })
 }

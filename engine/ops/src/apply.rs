@@ -1,15 +1,16 @@
 //! Applying a plan.
 
 use crate::files::PlannedFiles;
-use crate::load::{Evaluation, disk, early_surroundings};
+use crate::load::{Evaluation, Read, disk, early_surroundings, given};
 use crate::planned::{PlanPlace, planned_configuration};
 use crate::session::Session;
 use crate::state::{Held, begin_journal, end_journal, hash_text, hold, write};
+use crate::test::stand_in;
 use formwork_addresses::{DeposedKey, ProviderAddr};
 use formwork_apply::{Applied, ApplyInput, Record};
 use formwork_configuration::Configuration;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
-use formwork_evaluation::Objects;
+use formwork_evaluation::{Evaluator, Objects};
 use formwork_plan::{ChangeSummary, CheckResult, Event, Phase, Plan, PlannedVariable, verify};
 use formwork_provider::Providers;
 use formwork_state::{RawJson, State, v4};
@@ -31,6 +32,10 @@ pub struct ApplyOutcome {
     pub diagnostics: Diagnostics,
     /// The files that diagnostics point into.
     pub sources: SourceMap,
+    /// Evaluates over what is there now, if it came to that.
+    pub evaluator: Option<Arc<Evaluator>>,
+    /// The providers, for their schemas.
+    pub providers: Option<Arc<Providers>>,
 }
 
 /// Carries a plan out. `held` is the state as planning left it, still locked; without it the state is
@@ -43,6 +48,8 @@ pub async fn apply(session: &Session, plan: Plan, held: Option<Held>) -> ApplyOu
         state: State::new(),
         diagnostics: Diagnostics::new(),
         sources: session.sources.clone(),
+        evaluator: None,
+        providers: None,
     };
     let held = match held {
         Some(held) => Ok(held),
@@ -141,16 +148,20 @@ async fn run(
         return Err(d.into());
     }
     held.own_journal(session).await?;
-    let configuration = Arc::new(configuration(session, plan, &mut outcome.sources)?);
+    let (configuration, test) = configuration(session, plan, &mut outcome.sources)?;
+    let configuration = Arc::new(configuration);
     let wanted: BTreeSet<ProviderAddr> = configuration
         .required_providers()
         .into_keys()
         .chain(plan.changes.iter().map(|c| c.provider.provider.clone()))
         .collect();
     let level = session.settings.level.version.to_string();
-    let (providers, said) = Providers::launch(session.factory.clone(), &level, wanted).await;
+    let (mut providers, said) = Providers::launch(session.factory.clone(), &level, wanted).await;
     if said.has_errors() {
         return Err(said);
+    }
+    if let Some(made) = &test {
+        stand_in(session, made, &mut providers);
     }
     let providers = Arc::new(providers);
     let variables = variables(session, plan, &configuration)?;
@@ -168,6 +179,8 @@ async fn run(
         validating: false,
     };
     let evaluator = evaluation.over(Objects::new(), variables);
+    outcome.evaluator = Some(evaluator.clone());
+    outcome.providers = Some(providers.clone());
 
     // The world as refreshed becomes the state on which the journal begins.
     let (refreshed, said) = v4::read(&plan.prior.refreshed, "the plan's state");
@@ -258,12 +271,15 @@ async fn finish(
     Ok(())
 }
 
-/// The configuration from the plan's own files.
+/// The configuration from the plan's own files; in a test, the one that was planned.
 fn configuration(
     session: &Session,
     plan: &Plan,
     sources: &mut SourceMap,
-) -> Result<Configuration, Diagnostics> {
+) -> Result<Read, Diagnostics> {
+    if let Some(trial) = &session.trial {
+        return Ok(trial.configuration());
+    }
     let place = PlanPlace {
         surroundings: early_surroundings(session, disk(session)),
         called_in: session.called_in(),
@@ -274,7 +290,7 @@ fn configuration(
     if said.has_errors() {
         Err(said)
     } else {
-        Ok(configuration)
+        Ok((configuration, None))
     }
 }
 
@@ -293,7 +309,8 @@ fn variables(
         return Ok(BTreeMap::new());
     };
     let mut sources = session.sources.clone();
-    let (given, said) = formwork_configuration::root_variables(root, &session.inputs, &mut sources);
+    let (given, said) =
+        formwork_configuration::root_variables(root, &given(session, root), &mut sources);
     let mut missing = Diagnostics::new();
     let mut values = BTreeMap::new();
     for (name, planned) in &plan.variables {

@@ -24,6 +24,7 @@ mod session;
 mod settle;
 mod state;
 mod state_edit;
+mod test;
 mod told;
 mod validate;
 
@@ -38,4 +39,8 @@ pub use session::{Session, Settings};
 pub use settle::{Word, settle_by_word};
 pub use state::{Held, StateView, read_state};
 pub use state_edit::{Edited, StateAddress, StateEdit, edit_state, preview_state_edit, push_state};
+pub use test::{
+    KeptState, TestEvent, TestOptions, TestSink, TestStates, TestWorld, TestWorlds, Trial,
+    check_tests, test,
+};
 pub use validate::{Validated, validate};

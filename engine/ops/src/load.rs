@@ -3,11 +3,13 @@
 use crate::files::{RecordingFiles, RecordingReader};
 use crate::functions::FunctionsOf;
 use crate::session::Session;
+use crate::test::stand_in;
 use formwork_addresses::ProviderAddr;
 use formwork_configuration::{
-    Configuration, Loading, StaticInputs, StaticVariables, missing_variable, root_variables,
+    Configuration, InputLayer, Loading, Module, SourceReader, StaticInputs, StaticVariables,
+    TestConfiguration, missing_variable, root_variables,
 };
-use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, SourceRange, nearest};
+use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap, SourceRange, nearest};
 use formwork_eval::{Builtins, Files, Surroundings};
 use formwork_evaluation::{Calls, Evaluator, Objects, Setting};
 use formwork_graph::StaticGraph;
@@ -15,6 +17,7 @@ use formwork_plan::SourceText;
 use formwork_provider::{Provider, ProviderFactory, Providers};
 use formwork_state::State;
 use formwork_values::Value;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -35,6 +38,8 @@ pub struct Loaded {
     /// Whether values and types can be looked at, though there may be errors: all text could be read,
     /// and nothing waits for itself.
     pub checkable: bool,
+    /// What stands in for parts of it, in a test.
+    pub(crate) test: Option<Arc<TestConfiguration>>,
 }
 
 /// Reads the configuration of the working directory, to act on it.
@@ -47,22 +52,10 @@ pub(crate) fn load_with(session: &Session, partial: bool) -> (Loaded, Diagnostic
     let recording = Arc::new(RecordingReader::new(session.reader.clone()));
     let mut sources = session.sources.clone();
     let files = Arc::new(RecordingFiles::new(disk(session)));
-    let builtins = Builtins::new(early_surroundings(session, files.clone()));
-    let working_directory = session.called_in().to_string_lossy();
-    let loading = Loading {
-        reader: &*recording,
-        fetcher: &*session.fetcher,
-        level: session.settings.level.clone(),
-        statics: StaticInputs {
-            variables: StaticVariables::Layers(&session.inputs),
-            workspace: &session.settings.workspace,
-            working_directory: &working_directory,
-            functions: Some(&builtins),
-            partial,
-        },
-    };
-    let (configuration, mut diagnostics) =
-        formwork_configuration::load(Path::new("."), &loading, &mut sources);
+    let ((configuration, test), mut diagnostics) =
+        with_loading(session, &*recording, files.clone(), partial, |loading| {
+            read(session, loading, &mut sources)
+        });
     let mut checkable = configuration.is_readable;
     let graph = if checkable {
         let (graph, said) = StaticGraph::build(&configuration);
@@ -79,8 +72,33 @@ pub(crate) fn load_with(session: &Session, partial: bool) -> (Loaded, Diagnostic
         sources,
         texts: recording.texts(),
         files,
+        test,
     };
     (loaded, diagnostics)
+}
+
+/// Does something with everything that loading needs besides the directory.
+pub(crate) fn with_loading<T>(
+    session: &Session,
+    reader: &dyn SourceReader,
+    files: Arc<dyn Files>,
+    partial: bool,
+    work: impl FnOnce(&Loading<'_>) -> T,
+) -> T {
+    let builtins = Builtins::new(early_surroundings(session, files));
+    let working_directory = session.called_in().to_string_lossy();
+    work(&Loading {
+        reader,
+        fetcher: &*session.fetcher,
+        level: session.settings.level.clone(),
+        statics: StaticInputs {
+            variables: StaticVariables::Layers(&session.inputs),
+            workspace: &session.settings.workspace,
+            working_directory: &working_directory,
+            functions: Some(&builtins),
+            partial,
+        },
+    })
 }
 
 /// What functions reach that are called before anything is planned.
@@ -109,6 +127,41 @@ const BACKENDS: [&str; 12] = [
     "inmem",
     "remote",
 ];
+
+/// A configuration, and what stands in for parts of it in a test.
+pub(crate) type Read = (Configuration, Option<Arc<TestConfiguration>>);
+
+/// Reads what a session is about: the configuration of the working directory, or what a run of a test
+/// tests.
+pub(crate) fn read(
+    session: &Session,
+    loading: &Loading<'_>,
+    sources: &mut SourceMap,
+) -> Checked<Read> {
+    match &session.trial {
+        None => {
+            let (configuration, said) =
+                formwork_configuration::load(Path::new("."), loading, sources);
+            ((configuration, None), said)
+        }
+        Some(trial) => (trial.configuration(), Diagnostics::new()),
+    }
+}
+
+/// The values that root variables are given. A test gives values to all its runs, whether their
+/// modules have such variables or not.
+pub(crate) fn given<'s>(session: &'s Session, root: &Module) -> Cow<'s, [InputLayer]> {
+    if session.trial.is_none() {
+        return Cow::Borrowed(&session.inputs);
+    }
+    let mut layers = session.inputs.clone();
+    for layer in &mut layers {
+        layer
+            .values
+            .retain(|name, _| root.variables.contains_key(name));
+    }
+    Cow::Owned(layers)
+}
 
 impl Loaded {
     /// What the configuration holds that this version reads but does not act on, and a backend that
@@ -185,7 +238,8 @@ impl Loaded {
         let Some(root) = self.configuration.root().cloned() else {
             return (BTreeMap::new(), Diagnostics::new());
         };
-        let (all, mut diagnostics) = root_variables(&root, &session.inputs, &mut self.sources);
+        let (all, mut diagnostics) =
+            root_variables(&root, &given(session, &root), &mut self.sources);
         for name in &all.missing {
             if let Some(v) = root.variables.get(name) {
                 diagnostics.push(missing_variable(v));
@@ -232,7 +286,10 @@ impl Loaded {
             factory: session.factory.clone(),
             places,
         });
-        let (providers, diagnostics) = Providers::launch(factory, &level, wanted).await;
+        let (mut providers, diagnostics) = Providers::launch(factory, &level, wanted).await;
+        if let Some(made) = &self.test {
+            stand_in(session, made, &mut providers);
+        }
         (Arc::new(providers), diagnostics)
     }
 }
@@ -289,7 +346,10 @@ impl Evaluation<'_> {
         });
         let setting = Setting {
             working_directory: self.session.called_in().to_string_lossy().into_owned(),
-            root_directory: ".".to_owned(),
+            root_directory: self.configuration.root().map_or_else(
+                || ".".to_owned(),
+                |m| m.directory.to_string_lossy().into_owned(),
+            ),
             workspace: self.session.settings.workspace.clone(),
             applying: self.applying,
             validating: self.validating,
@@ -298,14 +358,18 @@ impl Evaluation<'_> {
             providers: self.providers.clone(),
             validating: self.validating,
         }));
-        Arc::new(Evaluator::new(
+        let evaluator = Evaluator::new(
             self.configuration.clone(),
             Arc::new(objects),
             Arc::new(builtins),
             Arc::new(calls),
             setting,
             variables,
-        ))
+        );
+        Arc::new(match &self.session.trial {
+            None => evaluator,
+            Some(trial) => evaluator.in_test(trial.surroundings()),
+        })
     }
 }
 

@@ -149,6 +149,13 @@ fn limited(options: &PlanOptions, scope: &Scope, refreshed: &Refreshed) -> Diagn
 
 /// Plans the configuration of the working directory.
 pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
+    let mut outcome = plan_untold(session, options).await;
+    outcome.diagnostics = told_once(outcome.diagnostics);
+    outcome
+}
+
+/// The same, with every diagnostic as it came, for a caller that looks at each.
+pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> PlanOutcome {
     session.events.emit(Event::Started(Phase::Load, None));
     let (mut loaded, mut diagnostics) = load(session);
     let nothing = |loaded, diagnostics, providers: Option<Arc<Providers>>, held| async move {
@@ -158,7 +165,7 @@ pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
         };
         PlanOutcome {
             plan: None,
-            diagnostics: told_once(diagnostics),
+            diagnostics,
             loaded,
             providers,
             evaluator: None,

@@ -1,5 +1,6 @@
 //! What a run is handed.
 
+use crate::test::Trial;
 use formwork_configuration::{InputLayer, LanguageLevel, ModuleFetcher, SourceReader};
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_environment::Environment;
@@ -86,6 +87,8 @@ pub struct Session {
     pub cancel: Cancellation,
     /// How the run is to go.
     pub settings: Settings,
+    /// The run of a test that this is, if it is one.
+    pub trial: Option<Arc<Trial>>,
 }
 
 impl Session {

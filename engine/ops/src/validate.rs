@@ -2,12 +2,14 @@
 
 use crate::load::{Evaluation, disk, load_with};
 use crate::session::Session;
+use crate::test::check_tests;
 use crate::told::told_once;
 use formwork_diagnostics::{Diagnostics, SourceMap, SourceRange};
 use formwork_evaluation::Objects;
 use formwork_provider::Providers;
 use formwork_values::Value;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What validation has to say.
@@ -19,8 +21,13 @@ pub struct Validated {
 }
 
 /// Checks the configuration of the working directory.
-pub async fn validate(session: &Session) -> Validated {
-    let (loaded, mut diagnostics) = load_with(session, true);
+///
+/// `tests` is the directory of tests, if test files are checked too.
+pub async fn validate(session: &Session, tests: Option<&Path>) -> Validated {
+    let (mut loaded, mut diagnostics) = load_with(session, true);
+    if let Some(directory) = tests {
+        diagnostics.append(check_tests(session, directory, &mut loaded.sources));
+    }
     if !loaded.checkable {
         return Validated {
             diagnostics: told_once(diagnostics),

@@ -25,6 +25,7 @@ mod decision;
 mod event;
 mod execution;
 mod file;
+mod test_report;
 mod text;
 mod verify;
 
@@ -35,6 +36,7 @@ pub use decision::{Decision, decide};
 pub use event::{ChangeSummary, Event, EventSink, Hook, Phase, identifier};
 pub use execution::{ExecutionGraph, NodeId, Operation, OperationKind};
 pub use file::{FORMAT_VERSION, PlanEncodeError, PlanFileError, decode, encode};
+pub use test_report::{FileReport, LeftBehind, RunReport, TestCounts, TestReport, TestStatus};
 pub use verify::{Defect, verify};
 
 use formwork_addresses::{

@@ -7,6 +7,7 @@ mod plan;
 mod relevant;
 mod schemas;
 mod state;
+mod test_events;
 mod tree;
 mod values;
 pub(crate) mod write;
@@ -15,6 +16,7 @@ pub use events::EventStream;
 pub use plan::plan_json;
 pub use schemas::{KnownFunctions, functions_json, schemas_json};
 pub use state::{output_json, outputs_json, state_json};
+pub use test_events::TestStream;
 
 #[cfg(test)]
 mod configuration_tests;

@@ -53,14 +53,8 @@ fn write_plan(
             }
         });
     }
-    write_changes(o, plan);
-    if !plan.outputs.is_empty() {
-        o.object("output_changes", |o| {
-            for output in &plan.outputs {
-                o.object(&output.name, |o| write_output_change(o, output));
-            }
-        });
-    }
+    write_changes(o, &plan.changes);
+    write_output_changes(o, &plan.outputs);
     // sources of a plan are v4 as we write it; if it cannot be read, there is nothing to show
     if let (Some(prior), _) = formwork_state::v4::read(&plan.prior.refreshed, "prior state")
         && !prior.state.is_empty()
@@ -91,8 +85,18 @@ fn is_change(change: &ResourceInstanceChange) -> bool {
     change.action != Action::NoOp || change.address.resource.mode == ResourceMode::Managed
 }
 
-fn write_changes(o: &mut Object<'_>, plan: &Plan) {
-    let mut changes = plan.changes.iter().filter(|c| is_change(c)).peekable();
+pub(super) fn write_output_changes(o: &mut Object<'_>, outputs: &[OutputChange]) {
+    if !outputs.is_empty() {
+        o.object("output_changes", |o| {
+            for output in outputs {
+                o.object(&output.name, |o| write_output_change(o, output));
+            }
+        });
+    }
+}
+
+pub(super) fn write_changes(o: &mut Object<'_>, changes: &[ResourceInstanceChange]) {
+    let mut changes = changes.iter().filter(|c| is_change(c)).peekable();
     if changes.peek().is_some() {
         o.array("resource_changes", |a| {
             for change in changes {

@@ -16,16 +16,20 @@ use std::sync::Arc;
 pub fn schemas_json(schemas: &Schemas) -> String {
     let mut out = write::object(|o| {
         o.text("format_version", "1.0");
-        if !schemas.is_empty() {
-            o.object("provider_schemas", |o| {
-                for (address, source) in schemas {
-                    o.object(&address.to_string(), |o| write_source(o, &**source));
-                }
-            });
-        }
+        write_schemas(o, schemas);
     });
     out.push('\n');
     out
+}
+
+pub(super) fn write_schemas(o: &mut Object<'_>, schemas: &Schemas) {
+    if !schemas.is_empty() {
+        o.object("provider_schemas", |o| {
+            for (address, source) in schemas {
+                o.object(&address.to_string(), |o| write_source(o, &**source));
+            }
+        });
+    }
 }
 
 /// Finds a schema of one kind by name.

@@ -36,6 +36,15 @@ pub(crate) fn write_state(
     if !version.is_empty() {
         o.text("terraform_version", version);
     }
+    o.object("values", |o| write_values(o, state, cache));
+    let checks = stored_checks(state.check_results());
+    if !checks.is_empty() {
+        o.array("checks", |a| write_checks(a, &checks));
+    }
+}
+
+/// Objects by module, and outputs.
+pub(crate) fn write_values(o: &mut Object<'_>, state: &State, cache: &mut SchemaCache<'_>) {
     let mut tree = ModuleTree::default();
     for (address, instance) in state.instances() {
         let current = instance.current.iter().map(|object| (None, object));
@@ -45,24 +54,22 @@ pub(crate) fn write_state(
             tree.add(&address.module, json);
         }
     }
-    o.object("values", |o| {
-        if state.outputs().len() > 0 {
-            o.object("outputs", |o| {
-                for (name, output) in state.outputs() {
-                    o.object(name, |o| {
-                        o.bool("sensitive", output.sensitive);
-                        o.raw("value", output.value.get());
-                        o.raw("type", output.kind.get());
-                    });
-                }
-            });
-        }
-        o.raw("root_module", &tree.root_json());
-    });
-    let checks = stored_checks(state.check_results());
-    if !checks.is_empty() {
-        o.array("checks", |a| write_checks(a, &checks));
+    if state.outputs().len() > 0 {
+        o.object("outputs", |o| {
+            for (name, output) in state.outputs() {
+                let shown = match output.sensitive && cache.withholds {
+                    true => "null",
+                    false => output.value.get(),
+                };
+                o.object(name, |o| {
+                    o.bool("sensitive", output.sensitive);
+                    o.raw("value", shown);
+                    o.raw("type", output.kind.get());
+                });
+            }
+        });
     }
+    o.raw("root_module", &tree.root_json());
 }
 
 /// The fields by which a resource instance is known, of plans and states alike.
@@ -92,13 +99,13 @@ fn write_object(
     let raw = object.attributes_json();
     match decode_by_schema(object, schema.as_deref()) {
         Some(value) => {
-            let value = mark(value, object, schema.as_deref());
+            let value = cache.shown(mark(value, object, schema.as_deref()));
             o.raw("values", &known(&value));
             o.raw("sensitive_values", &sensitive_parts(&value));
         }
         // without the schema by which it was written, what is stored is the best there is
         None => {
-            if let Some(raw) = raw {
+            if let Some(raw) = raw.filter(|_| !cache.withholds) {
                 o.raw("values", raw.get());
             }
             let value = formwork_values::implied_from_json(

@@ -324,7 +324,7 @@ impl Run {
 
     async fn validate(&mut self, expected: &Json) {
         let session = session(&self.folder, Vec::new(), 1);
-        let checked = formwork_ops::validate(&session).await;
+        let checked = formwork_ops::validate(&session, None).await;
         let mut facts = facts_of(
             &checked.diagnostics,
             &checked.sources,

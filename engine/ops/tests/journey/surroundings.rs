@@ -92,6 +92,7 @@ pub fn session(folder: &Path, inputs: Vec<InputLayer>, seed: u64) -> Session {
             tool_version: "0.1.0".to_owned(),
             ..Settings::default()
         },
+        trial: None,
         environment,
     }
 }

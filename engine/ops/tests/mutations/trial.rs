@@ -180,7 +180,7 @@ impl Trial {
         let (session, _) =
             world.session(&self.folder, &self.files, &self.inputs, self.state.clone());
         let mut outcome = Outcome::default();
-        let validated = validate(&session).await;
+        let validated = validate(&session, None).await;
         outcome.validate = said(&validated.diagnostics, &validated.sources);
         self.look(
             "validate",

@@ -217,6 +217,7 @@ impl World {
                 tool_version: "0.1.0".to_owned(),
                 ..Settings::default()
             },
+            trial: None,
             environment,
         };
         (session, store)
