@@ -23,6 +23,8 @@ mod restricted_files;
 mod saved_plans;
 mod skeleton;
 mod state_commands;
+mod test_command;
+mod test_recordings;
 mod unserved;
 
 use formwork_testkit::TestEnv;

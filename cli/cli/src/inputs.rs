@@ -10,7 +10,7 @@ use formwork_configuration::{
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Component, Path};
 use std::sync::Arc;
 
 /// Layers of values, lowest first, and the files that they were read from.
@@ -70,6 +70,34 @@ pub fn gather(session: &Session, inputs: &Inputs) -> (Values, Diagnostics) {
         }
     }
     (values, said)
+}
+
+/// Reads the files of values that lie with the tests, for the tests that lie there.
+pub fn gather_tests(
+    session: &Session,
+    directory: &Path,
+    sources: &mut SourceMap,
+) -> (Vec<InputLayer>, Diagnostics) {
+    let mut values = Values {
+        layers: Vec::new(),
+        sources: std::mem::take(sources),
+    };
+    let mut said = Diagnostics::new();
+    // in the configuration's own directory they have been read already
+    let own = directory.components().all(|c| c == Component::CurDir);
+    let names: Vec<String> = std::fs::read_dir(session.environment.working.join(directory))
+        .into_iter()
+        .filter(|_| !own)
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    for name in automatic_value_files(names.iter().map(String::as_str)) {
+        let path = directory.join(name);
+        let bytes = session.reader().read(&path);
+        values.file(&path.to_string_lossy(), bytes, &mut said);
+    }
+    *sources = values.sources;
+    (values.layers, said)
 }
 
 impl Values {

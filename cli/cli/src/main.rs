@@ -26,6 +26,7 @@ mod runtime;
 mod session;
 mod stream;
 mod surroundings;
+mod test_worlds;
 
 use arguments::{Parsed, parse};
 use session::{Session, exit};

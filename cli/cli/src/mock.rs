@@ -222,6 +222,15 @@ pub fn open(
     })
 }
 
+/// A world of its own that lasts as long as it is used, and of which nothing is written.
+///
+/// # Errors
+/// That it cannot be served.
+pub async fn in_memory(environment: &Environment) -> Result<MockCloud, Diagnostics> {
+    let mock = open(environment, None, default_world()).map_err(|e| not_opened(&e))?;
+    MockCloud::serve(mock).await
+}
+
 /// The world that nobody described.
 pub fn default_world() -> Scenario {
     Scenario::default_world()

@@ -145,6 +145,7 @@ impl Operation {
             Some(path) => Backup::At(path.clone()),
         };
         if session.is_mock()
+            && !wanted.no_cloud
             && wanted.state.is_none()
             && let Some(folder) = session.environment.working.join(&state).parent()
         {
@@ -180,6 +181,7 @@ impl Operation {
                 files_within: session.files_within.clone(),
                 skip_backend: session.is_mock(),
             },
+            trial: None,
         };
         let operation = Self {
             ops,

@@ -7,8 +7,8 @@
 use crate::session::{Session, exit};
 use formwork_graph::Cancellation;
 use formwork_state::Sleeper;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Requests to stop.
@@ -16,7 +16,11 @@ use std::time::Duration;
 pub struct Interrupts {
     cancellation: Cancellation,
     expected: Arc<AtomicBool>,
+    last: Arc<Mutex<Option<Last>>>,
 }
+
+/// What is done before the process is ended at once.
+type Last = Box<dyn FnOnce() + Send>;
 
 impl Interrupts {
     /// What operations look at.
@@ -27,6 +31,12 @@ impl Interrupts {
     /// Says that being interrupted is how the command ends: nothing is told of it.
     pub fn expect(&self) {
         self.expected.store(true, Ordering::SeqCst);
+    }
+
+    /// Has something done before a second request ends the process at once: the little that nobody
+    /// could make good afterwards. It must not wait for anything.
+    pub fn before_the_end(&self, last: impl FnOnce() + Send + 'static) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(last));
     }
 }
 
@@ -62,6 +72,18 @@ async fn listen(interrupts: Interrupts, streams: crate::surroundings::Streams, a
             return;
         }
         if asked {
+            let last = {
+                let mut last = interrupts
+                    .last
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                last.take()
+            };
+            if let Some(last) = last {
+                streams.error("\nStopped at once.\n");
+                last();
+                std::process::exit(i32::from(exit::FAILURE));
+            }
             streams.error(
                 "\nStopped at once. The journal holds what was begun; the next run settles it.\n",
             );

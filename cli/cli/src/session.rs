@@ -225,6 +225,16 @@ impl Session {
         }
     }
 
+    /// The same for tests, whose mock clouds are their own.
+    pub fn notice_of_tests(&self) {
+        match &self.cloud {
+            CloudChoice::Mock => self.streams.out(
+                "Mock clouds: nothing real is touched. Each test file has its own, and nothing of it is kept.\n",
+            ),
+            _ => self.notice(),
+        }
+    }
+
     /// Whether the working directory holds a configuration.
     pub fn has_configuration(&self) -> bool {
         let names = std::fs::read_dir(&self.environment.working);

@@ -196,6 +196,7 @@ impl World {
                 tool_version: "0.0.0".to_owned(),
                 ..Settings::default()
             },
+            trial: None,
             environment,
         };
         let mut outcome = formwork_ops::plan(&session, &PlanOptions::default()).await;

@@ -116,6 +116,8 @@ pub enum Command {
     Fmt(Fmt),
     /// Evaluate expressions, one a line.
     Console(Console),
+    /// Run the tests of the configuration.
+    Test(Test),
     /// Say which version this is.
     Version(Version),
     /// Serve a mock Google Cloud, or look into one.
@@ -251,6 +253,9 @@ pub struct Init {
     /// First copy this module into the directory, which must be empty.
     #[arg(long, value_name = "SOURCE")]
     pub from_module: Option<String>,
+    /// Where the files of tests lie, besides this directory.
+    #[arg(long, value_name = "DIR", default_value = "tests")]
+    pub test_directory: PathBuf,
 }
 
 /// `get`.
@@ -288,10 +293,46 @@ pub struct Validate {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
     pub json: bool,
-    /// Leave the files of tests alone. They are not read yet, so this changes nothing.
+    /// Leave the files of tests alone.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
     pub no_tests: bool,
+    /// Where the files of tests lie, besides this directory.
+    #[arg(long, value_name = "DIR", default_value = "tests")]
+    pub test_directory: PathBuf,
+}
+
+/// `test`.
+#[derive(Args, Debug)]
+pub struct Test {
+    /// Values and files of values, in the order given.
+    #[command(flatten)]
+    pub inputs: Inputs,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Run this file only; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub filter: Vec<String>,
+    /// Where the files of tests lie, besides this directory.
+    #[arg(long, value_name = "DIR", default_value = "tests")]
+    pub test_directory: PathBuf,
+    /// Answer in JSON, a line for each event.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub json: bool,
+    /// Write what came of it into this file, as JUnit's XML.
+    #[arg(long, value_name = "FILE")]
+    pub junit_xml: Option<PathBuf>,
+    /// Show the plan or the state of each run.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub verbose: bool,
+    /// How many objects are worked on at once.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = words::parallelism)]
+    pub parallelism: usize,
+    /// Run the tests in HCP Terraform; not served.
+    #[arg(long, value_name = "SOURCE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub cloud_run: Option<String>,
 }
 
 /// `plan`.

@@ -25,7 +25,6 @@ const COMMANDS_TO_COME: &[&str] = &[
     "metadata",
     "modules",
     "providers",
-    "test",
 ];
 const STATE_COMMANDS_TO_COME: &[&str] = &["identities"];
 /// Terraform's flags that are not served yet.
@@ -41,7 +40,6 @@ const FLAGS_TO_COME: &[&str] = &[
     "plugin-dir",
     "reconfigure",
     "state-out",
-    "test-directory",
 ];
 
 /// Reads a command line, without the name of the program. `variable` gives environment variables.

@@ -73,7 +73,13 @@ async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Inter
         Ok(begun) => begun,
         Err(refusal) => return refused(session, &refusal),
     };
-    let (loaded, mut said) = formwork_ops::load(&operation.ops);
+    let (mut loaded, mut said) = formwork_ops::load(&operation.ops);
+    // The modules that runs of tests name are installed with the others.
+    said.append(formwork_ops::check_tests(
+        &operation.ops,
+        &arguments.test_directory,
+        &mut loaded.sources,
+    ));
     if let Some(installer) = installer
         && let Err(d) = installer.finish(&loaded.configuration, !said.has_errors())
     {

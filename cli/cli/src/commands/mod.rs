@@ -12,6 +12,7 @@ mod plan;
 mod show;
 mod state;
 mod state_edit;
+mod test;
 mod validate;
 mod version;
 mod workspace;
@@ -42,6 +43,7 @@ pub fn run(session: &Session, command: &Command) -> u8 {
         Command::Workspace(command) => workspace::run(session, command),
         Command::Fmt(arguments) => fmt::run(session, arguments),
         Command::Console(arguments) => console::run(session, arguments),
+        Command::Test(arguments) => test::run(session, arguments),
         Command::Version(arguments) => version::run(session, arguments),
         Command::Mock(command) => mock::run(session, command),
     }

@@ -31,7 +31,8 @@ pub fn run(session: &Session, arguments: &arguments::Validate) -> u8 {
         match Operation::begin(session, interrupts, &wanted).await {
             Err(refusal) => *refusal,
             Ok((operation, _)) => {
-                let validated = formwork_ops::validate(&operation.ops).await;
+                let tests = (!arguments.no_tests).then_some(&*arguments.test_directory);
+                let validated = formwork_ops::validate(&operation.ops, tests).await;
                 operation.end().await;
                 (validated.diagnostics, validated.sources)
             }
