@@ -4,7 +4,8 @@ use super::{MockProvider, Override, OverrideTarget, RunBlock, TestFile, TestProv
 use crate::Configuration;
 use crate::shape::suggest;
 use formwork_addresses::{
-    AbsProviderConfig, AbsResourceInstance, LocalProviderConfig, ModuleInstance, ModulePath,
+    AbsProviderConfig, AbsResourceInstance, InstanceKey, LocalProviderConfig, ModuleInstance,
+    ModulePath,
 };
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use std::collections::BTreeMap;
@@ -75,6 +76,7 @@ impl TestConfiguration {
                 module: root.clone(),
                 provider: module.provider_of_name(&local.name),
                 alias: local.alias.clone(),
+                key: InstanceKey::None,
             };
             // Another local name for the same provider would be a second block of the same address.
             module

@@ -535,7 +535,8 @@ mod tests {
             ("on", Value::bool(true)),
             ("port", Value::null(Type::Number)),
         ]);
-        let Kind::Object(ty, values) = block.empty_value().kind().clone() else {
+        let empty = block.empty_value();
+        let Kind::Object(ty, values) = empty.kind() else {
             panic!("an object");
         };
         let values = ty
