@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use crate::value::{Inside, Repr};
-use crate::{Marks, Number, Refinement, Type, Unknown, Value};
+use crate::{Number, Refinement, Type, Unknown, Value};
 
 /// Same type, same content, same marks, same refinements: two unknown values are the same when
 /// nothing tells them apart. Origins do not count. This is not the `==` of the language; that is
@@ -70,9 +70,9 @@ impl Value {
     /// Values of different types are not equal; null equals null of any type. The marks of both,
     /// at any depth, are on the answer.
     pub fn equals(&self, other: &Value) -> Value {
-        let mut marks = Marks::NONE;
-        let answer = compare(self, other, &mut marks);
-        match answer {
+        let mut marks = self.all_marks();
+        marks.extend(&other.all_marks());
+        match self.known_equal(other) {
             Some(b) => Value::bool(b),
             None => Value::unknown_with(Type::Bool, Refinement::NOT_NULL),
         }
@@ -81,22 +81,13 @@ impl Value {
 
     /// [`Value::equals`] for callers who want the answer now: `None` while it cannot be said.
     pub fn known_equal(&self, other: &Value) -> Option<bool> {
-        compare(self, other, &mut Marks::default())
+        compare(self, other)
     }
 }
 
-fn bare<'a>(value: &'a Value, marks: &mut Marks) -> &'a Value {
-    match &value.0 {
-        Repr::Marked(m) => {
-            marks.extend(&m.marks);
-            &m.value
-        }
-        _ => value,
-    }
-}
-
-fn compare(a: &Value, b: &Value, marks: &mut Marks) -> Option<bool> {
-    let (a, b) = (bare(a, marks), bare(b, marks));
+/// Marks count for nothing here.
+fn compare(a: &Value, b: &Value) -> Option<bool> {
+    let (a, b) = (a.unmarked(), b.unmarked());
     match (&a.0, &b.0) {
         (Repr::Unknown(x), Repr::Unknown(y)) => unknowns_differ(x, y).then_some(false),
         (Repr::Unknown(u), _) => may_be(u, b).then_some(()).map_or(Some(false), |()| None),
@@ -112,7 +103,7 @@ fn compare(a: &Value, b: &Value, marks: &mut Marks) -> Option<bool> {
             {
                 return Some(false);
             }
-            all(x.values.iter().zip(&y.values), marks)
+            all(x.values.iter().zip(&y.values))
         }
         (Repr::Set(x), Repr::Set(y)) => {
             if elements_differ((&x.element, x.inside), (&y.element, y.inside)) {
@@ -132,36 +123,31 @@ fn compare(a: &Value, b: &Value, marks: &mut Marks) -> Option<bool> {
             {
                 return Some(false);
             }
-            all(
-                x.entries
-                    .iter()
-                    .map(|e| &e.1)
-                    .zip(y.entries.iter().map(|e| &e.1)),
-                marks,
-            )
+            all(x
+                .entries
+                .iter()
+                .map(|e| &e.1)
+                .zip(y.entries.iter().map(|e| &e.1)))
         }
         (Repr::Object(x), Repr::Object(y)) => {
             if x.ty.names() != y.ty.names() {
                 return Some(false);
             }
-            all(x.values.iter().zip(&y.values), marks)
+            all(x.values.iter().zip(&y.values))
         }
         (Repr::Tuple(x), Repr::Tuple(y)) => {
             if x.values.len() != y.values.len() {
                 return Some(false);
             }
-            all(x.values.iter().zip(&y.values), marks)
+            all(x.values.iter().zip(&y.values))
         }
         _ => Some(false),
     }
 }
 
-fn all<'a>(
-    mut pairs: impl Iterator<Item = (&'a Value, &'a Value)>,
-    marks: &mut Marks,
-) -> Option<bool> {
+fn all<'a>(mut pairs: impl Iterator<Item = (&'a Value, &'a Value)>) -> Option<bool> {
     let mut sure = true;
-    let decided = pairs.any(|(x, y)| match crate::with_stack(|| compare(x, y, marks)) {
+    let decided = pairs.any(|(x, y)| match crate::with_stack(|| compare(x, y)) {
         Some(false) => true,
         Some(true) => false,
         None => {
@@ -187,9 +173,22 @@ fn elements_differ(a: (&Type, Inside), b: (&Type, Inside)) -> bool {
     }
 }
 
-/// Whether two types can never be of equal values: nothing dynamic is left in either to decide.
+/// Whether two types can never be of equal values: they differ elsewhere than where one is dynamic.
 fn types_differ(a: &Type, b: &Type) -> bool {
-    a != b && !a.has_dynamic() && !b.has_dynamic()
+    match (a, b) {
+        (Type::Dynamic, _) | (_, Type::Dynamic) => false,
+        (Type::List(a), Type::List(b))
+        | (Type::Set(a), Type::Set(b))
+        | (Type::Map(a), Type::Map(b)) => types_differ(a, b),
+        (Type::Tuple(a), Type::Tuple(b)) => {
+            a.len() != b.len() || a.iter().zip(b.iter()).any(|(a, b)| types_differ(a, b))
+        }
+        (Type::Object(a), Type::Object(b)) => {
+            let types = a.types().iter().zip(b.types());
+            a.names() != b.names() || types.into_iter().any(|(a, b)| types_differ(a, b))
+        }
+        (a, b) => a != b,
+    }
 }
 
 /// Whether an unknown value may turn out to be this known (or null, or partly unknown) value.
@@ -198,7 +197,10 @@ fn may_be(unknown: &Unknown, value: &Value) -> bool {
     if let Repr::Null(_) = value.0 {
         return !known.not_null;
     }
-    if types_differ(&unknown.ty, &value.type_of()) {
+    let ty = value.type_of();
+    // the type of what is wholly known stays as it is, dynamic elements of nothing included
+    let settled = !unknown.ty.has_dynamic() && value.is_wholly_known() && unknown.ty != ty;
+    if settled || types_differ(&unknown.ty, &ty) {
         return false;
     }
     match &value.0 {

@@ -34,6 +34,8 @@ fn line(out: &mut String, indent: usize) {
 
 fn write_value(out: &mut String, value: &Value, indent: usize) {
     crate::with_stack(|| match value.kind() {
+        // whether a value is there yet is no secret
+        Kind::Marked(inner, _) if !inner.is_known() => out.push_str("(known after apply)"),
         Kind::Marked(_, marks) if marks.is_ephemeral() => out.push_str("(ephemeral value)"),
         Kind::Marked(_, marks) if marks.is_sensitive() => out.push_str("(sensitive value)"),
         Kind::Marked(value, _) => write_value(out, value, indent),
@@ -116,11 +118,23 @@ fn null(ty: &Type) -> String {
         Type::Bool => "tobool(null)".to_owned(),
         Type::Number => "tonumber(null)".to_owned(),
         Type::String => "tostring(null)".to_owned(),
-        Type::List(e) => format!("tolist(null) /* of {} */", e.friendly_name()),
-        Type::Set(e) => format!("toset(null) /* of {} */", e.friendly_name()),
-        Type::Map(e) => format!("tomap(null) /* of {} */", e.friendly_name()),
+        Type::List(e) => format!("tolist(null) /* of {} */", outline(e)),
+        Type::Set(e) => format!("toset(null) /* of {} */", outline(e)),
+        Type::Map(e) => format!("tomap(null) /* of {} */", outline(e)),
         Type::Object(_) => "null /* object */".to_owned(),
         Type::Tuple(_) => "null /* tuple */".to_owned(),
+    }
+}
+
+/// A type in words, without what objects and tuples are made of.
+fn outline(ty: &Type) -> String {
+    match ty {
+        Type::List(e) => format!("list of {}", outline(e)),
+        Type::Set(e) => format!("set of {}", outline(e)),
+        Type::Map(e) => format!("map of {}", outline(e)),
+        Type::Object(_) => "object".to_owned(),
+        Type::Tuple(_) => "tuple".to_owned(),
+        other => other.friendly_name(),
     }
 }
 

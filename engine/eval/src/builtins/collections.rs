@@ -94,19 +94,29 @@ pub(super) fn common_type(types: impl IntoIterator<Item = Type>) -> Option<Type>
 }
 
 pub(super) fn coalesce(given: &Given<'_>) -> Answer {
-    let Some(ty) = common_type(given.arguments.iter().map(Value::type_of)) else {
-        return Err(CallError::call(
-            "All arguments must be of one type, or convert to one.",
-        ));
+    // a null of no type is of any, and then so is the result
+    let open = given.arguments.iter().any(|v| v.type_of().is_dynamic());
+    let ty = match common_type(given.arguments.iter().map(Value::type_of)) {
+        Some(ty) => ty,
+        None if open => Type::Dynamic,
+        None => {
+            return Err(CallError::call(
+                "All arguments must be of one type, or convert to one.",
+            ));
+        }
     };
+    // marks inside, and on what is not taken, are on the whole: that it was taken tells of both
     let mut marks = Marks::NONE;
-    for (at, argument) in given.arguments.iter().enumerate() {
-        let (value, own) = argument.clone().unmark();
-        marks.extend(&own);
+    let arguments: Vec<Value> = given
+        .arguments
+        .iter()
+        .map(|a| crate::evaluate::strip(a.clone(), &mut marks))
+        .collect();
+    for (at, value) in arguments.into_iter().enumerate() {
         if !value.is_known() {
             return Ok(unknown(ty).with_marks(&marks));
         }
-        if value.is_null() || value.as_str() == Some("") {
+        if value.is_null() || (ty == Type::String && value.as_str() == Some("")) {
             continue;
         }
         let converted = value.convert(&ty).map_err(|error| {
@@ -123,32 +133,39 @@ pub(super) fn coalesce(given: &Given<'_>) -> Answer {
 }
 
 pub(super) fn coalescelist(given: &Given<'_>) -> Answer {
-    for argument in given.arguments {
-        let ty = argument.type_of();
-        let sequence = matches!(ty, Type::List(_) | Type::Tuple(_));
-        if argument.is_null() {
-            return Err(CallError::call(
-                "An argument is null; give an empty list instead.",
-            ));
-        }
-        let undecided = ty.is_dynamic() && !argument.is_known();
-        if !sequence && !undecided {
-            return Err(CallError::call(format!(
-                "All arguments must be lists or tuples, but one is {}.",
-                named(&ty)
-            )));
-        }
-    }
     let mut types = given.arguments.iter().map(Value::type_of);
     let first = types.next();
     let same = first.filter(|f| types.all(|t| t == *f));
+    // marks inside, and on what is not taken, are on the whole: that it was taken tells of both
     let mut marks = Marks::NONE;
-    for argument in given.arguments {
-        let (value, own) = argument.clone().unmark();
-        marks.extend(&own);
-        match value.as_sequence() {
+    let arguments: Vec<Value> = given
+        .arguments
+        .iter()
+        .map(|a| crate::evaluate::strip(a.clone(), &mut marks))
+        .collect();
+    let misfit = |argument: &Value| match argument.type_of() {
+        Type::List(_) | Type::Tuple(_) => None,
+        Type::Dynamic if !argument.is_known() => None,
+        ty => Some(CallError::call(format!(
+            "All arguments must be lists or tuples, but one is {}.",
+            named(&ty)
+        ))),
+    };
+    if arguments.iter().all(Value::is_known)
+        && let Some(error) = arguments.iter().find_map(misfit)
+    {
+        return Err(error);
+    }
+    for argument in arguments {
+        if let Some(error) = misfit(&argument) {
+            return Err(error);
+        }
+        if argument.is_null() {
+            continue;
+        }
+        match argument.as_sequence() {
             Some([]) => {}
-            Some(_) => return Ok(value.with_marks(&marks)),
+            Some(_) => return Ok(argument.with_marks(&marks)),
             None => {
                 return Ok(Value::unknown(same.unwrap_or(Type::Dynamic)).with_marks(&marks));
             }
@@ -416,7 +433,14 @@ pub(super) fn length(given: &Given<'_>) -> Answer {
     match value.unmarked().kind() {
         Kind::String(s) => Ok(int(s.graphemes(true).count()).with_marks(value.marks())),
         Kind::Unknown(u) if u.ty == Type::String => {
-            Ok(unknown(Type::Number).with_marks(value.marks()))
+            // what follows a prefix may join its last character, but takes none away
+            let prefix = u.refinement.prefix.as_deref().unwrap_or_default();
+            let least = prefix.graphemes(true).count() as u64;
+            let refinement = Refinement {
+                lower: Some((least.into(), true)),
+                ..Refinement::NOT_NULL
+            };
+            Ok(Value::unknown_with(Type::Number, refinement).with_marks(value.marks()))
         }
         _ => value.length().map_err(|_| {
             CallError::call(format!(
@@ -620,6 +644,15 @@ pub(super) fn slice(given: &Given<'_>) -> Answer {
         }
     };
     let known = given.at(1).is_known() && given.at(2).is_known();
+    if known && list.as_sequence().is_none() {
+        let (start, end) = (given.whole(1)?, given.whole(2)?);
+        if start < 0 || start > end {
+            return Err(CallError::argument(
+                1,
+                format!("The start {start} must not be negative or lie behind the end {end}."),
+            ));
+        }
+    }
     let Some(items) = items.filter(|_| known) else {
         let value = match ty {
             Type::List(_) => unknown(ty),

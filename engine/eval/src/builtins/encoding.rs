@@ -3,11 +3,17 @@
 use std::io::{Read as _, Write as _};
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use formwork_values::Value;
 
 use super::{Answer, Given};
 use crate::functions::CallError;
+
+/// Bits that stand for nothing at the end are not looked at.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
 
 /// Decodes base64 as everybody's documents have it: padded, line breaks ignored.
 pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
@@ -18,7 +24,7 @@ pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
     } else {
         text
     };
-    STANDARD.decode(text).ok()
+    LENIENT.decode(text).ok()
 }
 
 pub(super) fn base64encode(given: &Given<'_>) -> Answer {
@@ -148,6 +154,30 @@ pub(super) fn urlencode(given: &Given<'_>) -> Answer {
     Ok(Value::string(out))
 }
 
+/// Names of encodings that the registry (IANA) has, of those that are known here.
+#[rustfmt::skip] // a table
+const REGISTERED: &[&str] = &[
+    "866", "ansi_x3.4-1968", "arabic", "asmo-708", "big5", "cp819", "cp866", "csbig5", "cseuckr",
+    "cseucpkdfmtjapanese", "csibm866", "csiso2022jp", "csiso88596e", "csiso88596i", "csiso88598e",
+    "csiso88598i", "csisolatin1", "csisolatin2", "csisolatin3", "csisolatin4", "csisolatin5",
+    "csisolatin6", "csisolatinarabic", "csisolatincyrillic", "csisolatingreek", "csisolatinhebrew",
+    "cskoi8r", "csmacintosh", "csshiftjis", "cyrillic", "ecma-114", "ecma-118", "elot_928",
+    "euc-jp", "euc-kr", "gb18030", "gbk", "greek", "greek8", "hebrew", "hz-gb-2312", "ibm819",
+    "ibm866", "iso-2022-jp", "iso-8859-1", "iso-8859-10", "iso-8859-13", "iso-8859-14",
+    "iso-8859-15", "iso-8859-16", "iso-8859-2", "iso-8859-3", "iso-8859-4", "iso-8859-5",
+    "iso-8859-6", "iso-8859-6-e", "iso-8859-6-i", "iso-8859-7", "iso-8859-8", "iso-8859-8-e",
+    "iso-8859-8-e", "iso-8859-8-i", "iso-8859-9", "iso-ir-100", "iso-ir-101", "iso-ir-109",
+    "iso-ir-110", "iso-ir-126", "iso-ir-127", "iso-ir-138", "iso-ir-144", "iso-ir-148",
+    "iso-ir-157", "iso_8859-1", "iso_8859-15", "iso_8859-1:1987", "iso_8859-2", "iso_8859-2:1987",
+    "iso_8859-3", "iso_8859-3:1988", "iso_8859-4", "iso_8859-4:1988", "iso_8859-5",
+    "iso_8859-5:1988", "iso_8859-6", "iso_8859-6:1987", "iso_8859-7", "iso_8859-7:1987",
+    "iso_8859-8", "iso_8859-8:1988", "iso_8859-9", "iso_8859-9:1989", "koi8-r", "koi8-u", "l1",
+    "l2", "l3", "l4", "l5", "l6", "latin1", "latin2", "latin3", "latin4", "latin5", "latin6", "mac",
+    "macintosh", "macintosh", "ms_kanji", "shift_jis", "us-ascii", "utf-16", "utf-16be", "utf-16le",
+    "utf-8", "windows-1250", "windows-1251", "windows-1252", "windows-1253", "windows-1254",
+    "windows-1255", "windows-1256", "windows-1257", "windows-1258", "windows-874",
+];
+
 /// An encoding of text.
 enum Charset {
     Ascii,
@@ -177,13 +207,17 @@ impl Charset {
             },
             "us-ascii" | "iso-ir-6" | "ansi_x3.4-1968" | "ansi_x3.4-1986" | "iso_646.irv:1991"
             | "iso646-us" | "us" | "ibm367" | "cp367" | "csascii" => Charset::Ascii,
-            // names that browsers know and the registry does not
-            "utf8" | "ascii" | "cp1252" | "x-user-defined" | "replacement" => {
-                return None;
+            "cp936" | "ms936" | "windows-936" => Charset::Web(encoding_rs::GBK),
+            "csutf8" => Charset::Web(encoding_rs::UTF_8),
+            "latin10" | "l10" => Charset::Web(encoding_rs::ISO_8859_16),
+            "cswindows1252" => Charset::Web(encoding_rs::WINDOWS_1252),
+            // browsers know other names too
+            other => {
+                REGISTERED.binary_search(&other).ok()?;
+                Charset::Web(encoding_rs::Encoding::for_label_no_replacement(
+                    other.as_bytes(),
+                )?)
             }
-            other => Charset::Web(encoding_rs::Encoding::for_label_no_replacement(
-                other.as_bytes(),
-            )?),
         })
     }
 

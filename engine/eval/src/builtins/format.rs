@@ -211,8 +211,6 @@ pub(super) fn formatlist(given: &Given<'_>) -> Answer {
     let Some(format) = given.at(0).as_str() else {
         return Ok(unknown(Type::list(Type::String)));
     };
-    let (pieces, used) = parse(format).map_err(CallError::call)?;
-    too_many(used, arguments.len()).map_err(|e| CallError::call(e.detail))?;
     let mut rows: Option<(usize, usize)> = None;
     let mut open = false;
     for (at, argument) in arguments.iter().enumerate() {
@@ -242,6 +240,12 @@ pub(super) fn formatlist(given: &Given<'_>) -> Answer {
             Some(_) => {}
         }
     }
+    if matches!(rows, Some((0, _))) && !open {
+        // nothing is formatted, and nobody looks whether it could be
+        return Ok(Value::list(Type::String, Vec::new()));
+    }
+    let (pieces, used) = parse(format).map_err(CallError::call)?;
+    too_many(used, arguments.len()).map_err(|e| CallError::call(e.detail))?;
     if open {
         return Ok(unknown(Type::list(Type::String)));
     }
@@ -363,6 +367,9 @@ impl Verb {
     }
 
     fn integer(&self, number: &Number) -> Result<String, String> {
+        // a whole zero has no sign
+        let bare = number.abs();
+        let number = if number.is_zero() { &bare } else { number };
         let decimal = number
             .abs()
             .to_integer_text()

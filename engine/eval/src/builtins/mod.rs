@@ -29,6 +29,8 @@ mod json;
 mod network;
 mod numeric;
 mod pattern;
+mod powers;
+mod re2;
 mod regular;
 mod rsa;
 mod sets;

@@ -2,7 +2,7 @@
 
 use formwork_values::{Kind, Number, NumberError, Type, Value};
 
-use super::{Answer, Given, unknown};
+use super::{Answer, Given, powers, unknown};
 use crate::convert::Converts;
 use crate::functions::CallError;
 
@@ -20,7 +20,9 @@ pub(super) fn ceil(given: &Given<'_>) -> Answer {
 }
 
 pub(super) fn floor(given: &Given<'_>) -> Answer {
-    Ok(Value::number(number(given, 0).floor()))
+    let n = number(given, 0).floor();
+    // a zero has no sign left
+    Ok(Value::number(if n.is_zero() { n.abs() } else { n }))
 }
 
 pub(super) fn signum(given: &Given<'_>) -> Answer {
@@ -37,14 +39,14 @@ fn from_float(value: f64, what: &str) -> Answer {
 pub(super) fn log(given: &Given<'_>) -> Answer {
     let (num, base) = (number(given, 0).to_f64(), number(given, 1).to_f64());
     from_float(
-        num.ln() / base.ln(),
+        powers::ln(num) / powers::ln(base),
         "The logarithm of this number in this base",
     )
 }
 
 pub(super) fn pow(given: &Given<'_>) -> Answer {
     let (num, power) = (number(given, 0).to_f64(), number(given, 1).to_f64());
-    from_float(num.powf(power), "This power")
+    from_float(powers::pow(num, power), "This power")
 }
 
 pub(super) fn max(given: &Given<'_>) -> Answer {

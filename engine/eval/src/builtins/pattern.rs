@@ -1,293 +1,153 @@
-//! Regular expressions of the language (RE2's syntax) as those of the `regex` crate.
+//! Regular expressions, compiled, and what they find.
 //!
-//! The two agree in most; where they differ in silence the text is rewritten: `\d \w \s \b` mean
-//! ASCII here, `\Q..\E` quotes, a brace that repeats nothing is itself, a bracket within a class is
-//! itself, and so are `&&`, `--` and `~~`.
+//! [`super::re2`] reads them; the engine is that of the `regex` crate. It answers in time linear in the
+//! text, whatever the pattern.
 
-use regex::Regex;
+use std::sync::Arc;
 
-/// The greatest count of a repetition.
-const MOST: u32 = 1_000;
+use regex_automata::meta;
+use regex_automata::util::captures::Captures;
+
+use super::re2;
+
+/// How much memory a compiled pattern may take. Counts go up to 1,000, of anything.
+const LARGEST: usize = 256 * 1024 * 1024;
+
+/// A compiled pattern.
+pub(super) struct Pattern {
+    engine: meta::Regex,
+    /// The groups that capture, the first at 0, by their names.
+    pub groups: Vec<Option<Arc<str>>>,
+}
+
+/// One match: the whole and its groups, as places in the text.
+pub(super) struct Match<'t> {
+    text: &'t str,
+    found: Captures,
+}
+
+impl<'t> Match<'t> {
+    /// A group's text, 0 for the whole; `None` if it took no part.
+    pub fn group(&self, number: usize) -> Option<&'t str> {
+        let span = self.found.get_group(number)?;
+        self.text.get(span.range())
+    }
+
+    fn range(&self) -> std::ops::Range<usize> {
+        self.found.get_match().map_or(0..0, |m| m.range())
+    }
+}
 
 /// Compiles a pattern.
 ///
 /// # Errors
 /// A sentence.
-pub(super) fn compile(pattern: &str) -> Result<Regex, String> {
-    let translated = translate(pattern)?;
-    Regex::new(&translated).map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => "The pattern grows too large when compiled.".to_owned(),
-        // the last line of a syntax error says what is wrong; the rest draws the translated text
-        other => {
-            let text = other.to_string();
-            let last = text.lines().last().unwrap_or("").trim();
-            let reason = last.strip_prefix("error: ").unwrap_or(last);
-            format!("The pattern is not a regular expression: {reason}.")
-        }
+pub(super) fn compile(pattern: &str) -> Result<Pattern, String> {
+    let parsed = re2::parse(pattern)?;
+    let config = meta::Config::new()
+        .nfa_size_limit(Some(LARGEST))
+        .onepass_size_limit(Some(1024 * 1024));
+    // the compiler goes down into the pattern, which may be as deep as groups may be
+    let built = stacker::maybe_grow(2 * 1024 * 1024, 16 * 1024 * 1024, || {
+        meta::Builder::new()
+            .configure(config)
+            .build_from_hir(&parsed.hir)
+            .map_err(|_| "The pattern grows too large when compiled.".to_owned())
+    });
+    Ok(Pattern {
+        engine: built?,
+        groups: parsed.groups,
     })
 }
 
-struct Translator<'a> {
-    rest: std::iter::Peekable<std::str::Chars<'a>>,
-    out: String,
-}
-
-fn translate(pattern: &str) -> Result<String, String> {
-    let mut t = Translator {
-        rest: pattern.chars().peekable(),
-        out: String::with_capacity(pattern.len() + 16),
-    };
-    // whether a repetition just ended, so that another one would be doubled
-    let mut repeated = false;
-    while let Some(c) = t.rest.next() {
-        let was_repeated = std::mem::take(&mut repeated);
-        match c {
-            '\\' => t.escape()?,
-            '[' => t.class()?,
-            '(' => t.group()?,
-            '*' | '+' | '?' => {
-                if was_repeated {
-                    return Err("The pattern repeats a repetition, as in \"a**\".".to_owned());
-                }
-                t.out.push(c);
-                t.lazy();
-                repeated = true;
-            }
-            '{' => match t.counted()? {
-                Some(count) => {
-                    if was_repeated {
-                        return Err("The pattern repeats a repetition, as in \"a*{2}\".".to_owned());
-                    }
-                    t.out.push_str(&count);
-                    t.lazy();
-                    repeated = true;
-                }
-                None => t.out.push_str("\\{"),
-            },
-            '}' | ']' => {
-                t.out.push('\\');
-                t.out.push(c);
-            }
-            c => t.out.push(c),
-        }
-    }
-    Ok(t.out)
-}
-
-impl Translator<'_> {
-    fn lazy(&mut self) {
-        if self.rest.next_if_eq(&'?').is_some() {
-            self.out.push('?');
-        }
+impl Pattern {
+    /// The first match.
+    pub fn first<'t>(&self, text: &'t str) -> Option<Match<'t>> {
+        let mut found = self.engine.create_captures();
+        self.engine.captures(text, &mut found);
+        found.is_match().then_some(Match { text, found })
     }
 
-    /// `{n}`, `{n,}` or `{n,m}` after its brace; `None`, with nothing consumed, if it is none.
-    fn counted(&mut self) -> Result<Option<String>, String> {
-        let mut ahead = self.rest.clone();
-        let mut text = String::from("{");
-        loop {
-            match ahead.next() {
-                Some('}') => break,
-                Some(c) if c.is_ascii_digit() || c == ',' => text.push(c),
-                _ => return Ok(None),
-            }
-            if text.len() > 24 {
-                return Ok(None);
-            }
-        }
-        let inner = &text[1..];
-        let (low, high) = inner.split_once(',').unwrap_or((inner, ""));
-        let fits = !low.is_empty() && !high.contains(',');
-        if !fits {
-            return Ok(None);
-        }
-        for bound in [low, high].into_iter().filter(|b| !b.is_empty()) {
-            if bound.parse::<u32>().map_or(true, |n| n > MOST) {
-                return Err(format!("The pattern repeats more than {MOST} times."));
-            }
-        }
-        text.push('}');
-        self.rest = ahead;
-        Ok(Some(text))
+    /// All matches that do not overlap, in order. An empty one that touches the one before is none.
+    pub fn all<'t>(&self, text: &'t str) -> impl Iterator<Item = Match<'t>> {
+        self.engine
+            .captures_iter(text)
+            .map(move |found| Match { text, found })
     }
 
-    fn group(&mut self) -> Result<(), String> {
-        self.out.push('(');
-        if self.rest.next_if_eq(&'?').is_none() {
-            return Ok(());
+    /// The text with each match replaced. In the replacement `$1`, `$name` and `${name}` stand for
+    /// groups and `$$` for a dollar; a group that is not there or took no part stands for nothing.
+    pub fn replace_all(&self, text: &str, replacement: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut done = 0;
+        for found in self.all(text) {
+            let range = found.range();
+            out.push_str(text.get(done..range.start).unwrap_or_default());
+            self.expand(&found, replacement, &mut out);
+            done = range.end;
         }
-        self.out.push('?');
-        while let Some(flag) = self.rest.next_if(|c| c.is_ascii_alphabetic() || *c == '-') {
-            match flag {
-                'P' => {
-                    self.out.push('P');
-                    return Ok(());
+        out.push_str(text.get(done..).unwrap_or_default());
+        out
+    }
+
+    fn expand(&self, found: &Match<'_>, replacement: &str, out: &mut String) {
+        let mut rest = replacement;
+        while let Some((before, after)) = rest.split_once('$') {
+            out.push_str(before);
+            if let Some(after) = after.strip_prefix('$') {
+                out.push('$');
+                rest = after;
+                continue;
+            }
+            match reference(after) {
+                Some((name, after)) => {
+                    out.push_str(self.named(found, name).unwrap_or_default());
+                    rest = after;
                 }
-                'i' | 'm' | 's' | 'U' | '-' => self.out.push(flag),
-                other => {
-                    return Err(format!(
-                        "The pattern has the flag {other:?}, which does not exist."
-                    ));
+                None => {
+                    out.push('$');
+                    rest = after;
                 }
             }
         }
-        Ok(())
+        out.push_str(rest);
     }
 
-    fn escape(&mut self) -> Result<(), String> {
-        let Some(c) = self.rest.next() else {
-            return Err("The pattern ends in a backslash.".to_owned());
+    /// The text of a group by number or name; of several of a name the first that took part.
+    fn named<'t>(&self, found: &Match<'t>, name: &str) -> Option<&'t str> {
+        let is_number = name.bytes().all(|b| b.is_ascii_digit());
+        if is_number && (name == "0" || !name.starts_with('0')) {
+            return found.group(name.parse().ok()?);
+        }
+        let of_name = |(at, group): (usize, &Option<Arc<str>>)| {
+            (group.as_deref() == Some(name))
+                .then(|| found.group(at + 1))
+                .flatten()
         };
-        match c {
-            'd' => self.out.push_str("[0-9]"),
-            'D' => self.out.push_str("[^0-9]"),
-            'w' => self.out.push_str("[0-9A-Za-z_]"),
-            'W' => self.out.push_str("[^0-9A-Za-z_]"),
-            's' => self.out.push_str("[\\t\\n\\x0C\\r ]"),
-            'S' => self.out.push_str("[^\\t\\n\\x0C\\r ]"),
-            'b' => self.out.push_str("(?-u:\\b)"),
-            'B' => self.out.push_str("(?-u:\\B)"),
-            'Q' => self.quotation(),
-            'E' => {}
-            c => self.plain_escape(c)?,
-        }
-        Ok(())
+        self.groups.iter().enumerate().find_map(of_name)
     }
+}
 
-    /// An escape that means the same in and out of a class.
-    fn plain_escape(&mut self, c: char) -> Result<(), String> {
-        match c {
-            'p' | 'P' | 'x' => {
-                self.out.push('\\');
-                self.out.push(c);
-                if self.rest.next_if_eq(&'{').is_some() {
-                    self.out.push('{');
-                    while let Some(c) = self.rest.next_if(|c| *c != '}') {
-                        self.out.push(c);
-                    }
-                    if self.rest.next_if_eq(&'}').is_some() {
-                        self.out.push('}');
-                    }
-                }
-            }
-            'a' | 'f' | 't' | 'n' | 'r' | 'v' | 'A' | 'z' => {
-                self.out.push('\\');
-                self.out.push(c);
-            }
-            '0'..='7' => {
-                let mut code = c.to_digit(8).unwrap_or(0);
-                let mut more = 0;
-                while more < 2
-                    && let Some(d) = self.rest.next_if(|c| ('0'..='7').contains(c))
-                {
-                    code = code * 8 + d.to_digit(8).unwrap_or(0);
-                    more += 1;
-                }
-                if c != '0' && more == 0 {
-                    return Err(
-                        "The pattern refers back to a group, which is not possible.".to_owned()
-                    );
-                }
-                self.out.push_str(&format!("\\x{{{code:x}}}"));
-            }
-            c if c.is_ascii() && !c.is_ascii_alphanumeric() => {
-                self.out.push_str(&format!("\\x{{{:x}}}", u32::from(c)));
-            }
-            c => {
-                return Err(format!(
-                    "The pattern has the escape \\{c}, which does not exist."
-                ));
-            }
-        }
-        Ok(())
+/// The name of a group after a dollar, with braces or without, and what follows.
+fn reference(text: &str) -> Option<(&str, &str)> {
+    let braced = text.strip_prefix('{');
+    let begin = braced.unwrap_or(text);
+    let end = begin
+        .find(|c: char| c != '_' && !c.is_alphabetic() && !is_digit(c))
+        .unwrap_or(begin.len());
+    let (name, rest) = begin.split_at(end);
+    if name.is_empty() {
+        return None;
     }
+    match braced {
+        None => Some((name, rest)),
+        Some(_) => Some((name, rest.strip_prefix('}')?)),
+    }
+}
 
-    fn quotation(&mut self) {
-        while let Some(c) = self.rest.next() {
-            if c == '\\' && self.rest.next_if_eq(&'E').is_some() {
-                return;
-            }
-            self.out
-                .push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
-        }
-    }
-
-    fn class(&mut self) -> Result<(), String> {
-        self.out.push('[');
-        if self.rest.next_if_eq(&'^').is_some() {
-            self.out.push('^');
-        }
-        let mut first = true;
-        loop {
-            let Some(c) = self.rest.next() else {
-                return Err("The pattern has a \"[\" without \"]\".".to_owned());
-            };
-            match c {
-                ']' if !first => {
-                    self.out.push(']');
-                    return Ok(());
-                }
-                ']' => self.out.push_str("\\]"),
-                '[' if self.rest.peek() == Some(&':') => self.named_class(),
-                '[' => self.out.push_str("\\["),
-                '&' | '~' => {
-                    self.out.push('\\');
-                    self.out.push(c);
-                }
-                '-' => {
-                    // a dash at either end is itself, and only there: "a--b" is a range to "-"
-                    if first || self.rest.peek() == Some(&']') {
-                        self.out.push_str("\\-");
-                    } else {
-                        self.out.push('-');
-                        if self.rest.next_if_eq(&'-').is_some() {
-                            self.out.push_str("\\-");
-                        }
-                    }
-                }
-                '\\' => {
-                    let Some(c) = self.rest.next() else {
-                        return Err("The pattern ends in a backslash.".to_owned());
-                    };
-                    match c {
-                        'd' => self.out.push_str("0-9"),
-                        'D' => self.out.push_str("[^0-9]"),
-                        'w' => self.out.push_str("0-9A-Za-z_"),
-                        'W' => self.out.push_str("[^0-9A-Za-z_]"),
-                        's' => self.out.push_str("\\t\\n\\x0C\\r "),
-                        'S' => self.out.push_str("[^\\t\\n\\x0C\\r ]"),
-                        'A' | 'z' => {
-                            return Err(format!("The pattern has \\{c} within a class."));
-                        }
-                        c => self.plain_escape(c)?,
-                    }
-                }
-                c => self.out.push(c),
-            }
-            first = false;
-        }
-    }
-
-    /// `[:alpha:]` within a class, after its bracket.
-    fn named_class(&mut self) {
-        let mut ahead = self.rest.clone();
-        let mut name = String::new();
-        while let Some(c) = ahead.next() {
-            name.push(c);
-            if name.len() > 2 && name.ends_with(':') && ahead.peek() == Some(&']') {
-                ahead.next();
-                self.out.push('[');
-                self.out.push_str(&name);
-                self.out.push(']');
-                self.rest = ahead;
-                return;
-            }
-            if name.len() > 12 {
-                break;
-            }
-        }
-        self.out.push_str("\\[");
-    }
+/// A decimal digit of any script.
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit() || (!c.is_ascii() && c.is_numeric())
 }
 
 #[cfg(test)]
@@ -295,10 +155,9 @@ mod tests {
     use super::*;
 
     fn finds(pattern: &str, text: &str) -> Option<String> {
-        compile(pattern)
-            .ok()?
-            .find(text)
-            .map(|m| m.as_str().to_owned())
+        let pattern = compile(pattern).ok()?;
+        let found = pattern.first(text)?;
+        found.group(0).map(str::to_owned)
     }
 
     #[test]
@@ -313,6 +172,7 @@ mod tests {
             ("${x}", "${x}", None),
             (r"\${x}", "${x}", Some("${x}")),
             ("a{,2}", "a{,2}", Some("a{,2}")),
+            ("a{02}", "a{02}", Some("a{02}")),
             ("a{2}", "aaa", Some("aa")),
             ("[[]", "[", Some("[")),
             ("[]a]+", "]a", Some("]a")),
@@ -322,10 +182,25 @@ mod tests {
             (r"\101", "A", Some("A")),
             (r"a\-b\_c", "a-b_c", Some("a-b_c")),
             ("(?i)É", "é", Some("é")),
+            (r"(?i)\w", "ſ", Some("ſ")),
+            (r"(?i)[^k]", "\u{212a}", None),
             ("(?P<n>a)|(?:b)", "b", Some("b")),
+            ("(?P<1>a)(?<1>b)", "ab", Some("ab")),
             ("a]", "a]", Some("a]")),
             (r"[a-c-]+", "b-", Some("b-")),
             (r"\<", "<", Some("<")),
+            ("^*a", "a", Some("a")),
+            ("a(?i)*", "aaA", Some("aa")),
+            ("(?)a", "a", Some("a")),
+            ("(a){0}b", "ab", Some("b")),
+            (r"(?U)a+", "aaa", Some("a")),
+            (r"(?U)a+?", "aaa", Some("aaa")),
+            (r"(?s).+", "a\nb", Some("a\nb")),
+            ("(?m)^b$", "a\nb\nc", Some("b")),
+            ("b$", "b\n", None),
+            (r"\pL{100}|x", "x", Some("x")),
+            (r"\x{d800}|a", "a", Some("a")),
+            (r"\p{^Greek}\PL", "a1", Some("a1")),
         ] {
             assert_eq!(
                 finds(pattern, text).as_deref(),
@@ -334,9 +209,68 @@ mod tests {
             );
         }
         for wrong in [
-            "a**", "(?=a)", r"\1", "(?x)a", "a{1001}", "[a", "(", r"\y", "*a", "a\\",
+            "a**",
+            "(?=a)",
+            r"\1",
+            "(?x)a",
+            "a{1001}",
+            "[a",
+            "(",
+            r"\y",
+            "*a",
+            "a\\",
+            r"\C",
+            r"\E",
+            ")",
+            "(?i",
+            "(?-)",
+            "(?P<a-b>x)",
+            "(?P<n",
+            r"\p{Letter}",
+            r"\p{greek}",
+            r"\pX",
+            "(a{100}){11}",
+            "a{2,1}",
+            "[b-a]",
+            "[[:foo:]]",
+            r"[\d-\w]x[a-\d]",
+            r"\x{110000}",
+            r"\x4",
+            "|*",
+            "(*)",
+            "a|*",
+            r"\8",
         ] {
             assert!(compile(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn deep_and_large_patterns() {
+        let deep = format!("{}a{}", "(".repeat(1_000), ")".repeat(1_000));
+        assert!(finds(&deep, "a").is_some());
+        let deeper = format!("{}a{}", "(".repeat(1_001), ")".repeat(1_001));
+        assert!(compile(&deeper).is_err());
+        assert!(finds(&"(?:a*)*".repeat(2_000), "b").is_some());
+    }
+
+    #[test]
+    fn replacements() {
+        let pattern = compile("(?P<n>a)(b)?").expect("a pattern");
+        for (by, expected) in [
+            ("<$0>", "<ab>x<a>"),
+            ("$1x", "x"),
+            ("${1}x", "axxax"),
+            ("$n-$2", "a-bxa-"),
+            ("$$1", "$1x$1"),
+            ("$", "$x$"),
+            ("${", "${x${"),
+            ("$é", "x"),
+            ("${n", "${nx${n"),
+            ("$01", "x"),
+            ("$9", "x"),
+        ] {
+            assert_eq!(pattern.replace_all("abxa", by), expected, "{by}");
         }
     }
 }

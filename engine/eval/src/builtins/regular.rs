@@ -1,9 +1,11 @@
 //! `regex`, `regexall`, `replace`.
 
-use formwork_values::{Type, Value};
-use regex::{Captures, Regex};
+use std::sync::Arc;
 
-use super::{Answer, Given, pattern, unknown};
+use formwork_values::{Type, Value};
+
+use super::pattern::{self, Match, Pattern};
+use super::{Answer, Given, unknown};
 use crate::functions::CallError;
 
 /// What one match yields.
@@ -13,13 +15,13 @@ enum Shape {
     /// The text of each group.
     Groups(usize),
     /// The text of each group by name.
-    Named(Vec<String>),
+    Named(Vec<Arc<str>>),
 }
 
 impl Shape {
-    fn of(regex: &Regex) -> Result<Shape, CallError> {
-        let groups: Vec<Option<&str>> = regex.capture_names().skip(1).collect();
-        let named: Vec<String> = groups.iter().flatten().map(|n| (*n).to_owned()).collect();
+    fn of(pattern: &Pattern) -> Result<Shape, CallError> {
+        let groups = &pattern.groups;
+        let named: Vec<Arc<str>> = groups.iter().flatten().cloned().collect();
         if groups.is_empty() {
             Ok(Shape::Whole)
         } else if named.is_empty() {
@@ -39,42 +41,44 @@ impl Shape {
         match self {
             Shape::Whole => Type::String,
             Shape::Groups(n) => Type::tuple((0..*n).map(|_| Type::String)),
-            Shape::Named(names) => Type::object(names.iter().map(|n| (n.as_str(), Type::String))),
+            Shape::Named(names) => Type::object(names.iter().map(|n| (n.clone(), Type::String))),
         }
     }
 
-    fn value(&self, found: &Captures<'_>) -> Value {
-        let text = |m: Option<regex::Match<'_>>| match m {
-            Some(m) => Value::string(m.as_str()),
+    fn value(&self, found: &Match<'_>) -> Value {
+        let text = |group: usize| match found.group(group) {
+            Some(text) => Value::string(text),
             None => Value::null(Type::String),
         };
         match self {
-            Shape::Whole => text(found.get(0)),
-            Shape::Groups(n) => Value::tuple((1..=*n).map(|i| text(found.get(i))).collect()),
+            Shape::Whole => text(0),
+            Shape::Groups(n) => Value::tuple((1..=*n).map(text).collect()),
+            // of several of a name the last counts
             Shape::Named(names) => {
-                Value::object(names.iter().map(|n| (n.as_str(), text(found.name(n)))))
+                let all = names.iter().enumerate();
+                Value::object(all.map(|(at, n)| (n.clone(), text(at + 1))))
             }
         }
     }
 }
 
-fn compiled(given: &Given<'_>) -> Result<Option<(Regex, Shape)>, CallError> {
+fn compiled(given: &Given<'_>) -> Result<Option<(Pattern, Shape)>, CallError> {
     let Some(text) = given.at(0).as_str() else {
         return Ok(None);
     };
-    let regex = pattern::compile(text).map_err(|detail| CallError::argument(0, detail))?;
-    let shape = Shape::of(&regex)?;
-    Ok(Some((regex, shape)))
+    let pattern = pattern::compile(text).map_err(|detail| CallError::argument(0, detail))?;
+    let shape = Shape::of(&pattern)?;
+    Ok(Some((pattern, shape)))
 }
 
 pub(super) fn regex(given: &Given<'_>) -> Answer {
-    let Some((regex, shape)) = compiled(given)? else {
+    let Some((pattern, shape)) = compiled(given)? else {
         return Ok(Value::dynamic());
     };
     let Some(text) = given.at(1).as_str() else {
         return Ok(unknown(shape.ty()));
     };
-    match regex.captures(text) {
+    match pattern.first(text) {
         Some(found) => Ok(shape.value(&found)),
         None => Err(CallError::call(
             "The pattern does not match the text anywhere. Use regexall to get an empty list in that \
@@ -84,13 +88,13 @@ pub(super) fn regex(given: &Given<'_>) -> Answer {
 }
 
 pub(super) fn regexall(given: &Given<'_>) -> Answer {
-    let Some((regex, shape)) = compiled(given)? else {
+    let Some((pattern, shape)) = compiled(given)? else {
         return Ok(unknown(Type::list(Type::Dynamic)));
     };
     let Some(text) = given.at(1).as_str() else {
         return Ok(unknown(Type::list(shape.ty())));
     };
-    let found = regex.captures_iter(text).map(|c| shape.value(&c)).collect();
+    let found = pattern.all(text).map(|m| shape.value(&m)).collect();
     Ok(Value::list(shape.ty(), found))
 }
 
@@ -100,6 +104,6 @@ pub(super) fn replace(given: &Given<'_>) -> Answer {
     let Some(inner) = inner else {
         return Ok(Value::string(text.replace(what, by)));
     };
-    let regex = pattern::compile(inner).map_err(|detail| CallError::argument(1, detail))?;
-    Ok(Value::string(regex.replace_all(text, by)))
+    let pattern = pattern::compile(inner).map_err(|detail| CallError::argument(1, detail))?;
+    Ok(Value::string(pattern.replace_all(text, by)))
 }

@@ -183,13 +183,16 @@ pub(super) fn setproduct(given: &Given<'_>) -> Answer {
 pub(super) fn matchkeys(given: &Given<'_>) -> Answer {
     let (values, keys, wanted) = (given.at(0), given.at(1), given.at(2));
     let ty = values.type_of();
+    let elements = [keys.type_of(), wanted.type_of()].map(|t| t.element().cloned());
+    if let [Some(of_keys), Some(of_wanted)] = &elements
+        && common_type([of_keys.clone(), of_wanted.clone()]).is_none()
+    {
+        return Err(CallError::call(
+            "The keys and the set searched must be of one type.",
+        ));
+    }
     let known = keys.is_wholly_known() && wanted.is_wholly_known();
-    let (Some(values), Some(keys), Some(wanted), true) = (
-        values.as_sequence(),
-        keys.as_sequence(),
-        wanted.as_sequence(),
-        known,
-    ) else {
+    let (Some(values), Some(keys)) = (values.as_sequence(), keys.as_sequence()) else {
         return Ok(unknown(ty));
     };
     if values.len() != keys.len() {
@@ -199,6 +202,9 @@ pub(super) fn matchkeys(given: &Given<'_>) -> Answer {
             keys.len()
         )));
     }
+    let Some(wanted) = wanted.as_sequence().filter(|_| known) else {
+        return Ok(unknown(ty));
+    };
     let types = keys.iter().chain(wanted).map(Value::type_of);
     let Some(key_type) = common_type(types) else {
         return Err(CallError::call(

@@ -205,7 +205,11 @@ pub(super) fn substr(given: &Given<'_>) -> Answer {
         offset
     };
     let skip = usize::try_from(skip).unwrap_or(usize::MAX);
-    let take = usize::try_from(length).unwrap_or(usize::MAX);
+    // a length below 0 is all that follows, and so, behind a place counted from the end, is 0
+    let take = match length {
+        0 if offset < 0 => usize::MAX,
+        length => usize::try_from(length).unwrap_or(usize::MAX),
+    };
     Ok(Value::string(
         text.graphemes(true)
             .skip(skip)

@@ -42,7 +42,13 @@ impl Functions for WithinTemplate<'_> {
 
 pub(super) fn templatefile(given: &Given<'_>) -> Answer {
     let text = super::filesystem::text_of(given, 0)?;
-    render(given, given.text(0), &text)
+    let value = render(given, given.text(0), &text)?;
+    if value.unmarked().is_null() {
+        return Err(CallError::call(
+            "The template yields null, which is nothing to be written.",
+        ));
+    }
+    Ok(value)
 }
 
 pub(super) fn templatestring(given: &Given<'_>) -> Answer {
@@ -59,7 +65,9 @@ pub(super) fn templatestring(given: &Given<'_>) -> Answer {
 }
 
 fn render(given: &Given<'_>, name: &str, text: &str) -> Answer {
-    let (variables, marks) = given.at(1).clone().unmark();
+    // whatever is marked in the variables is on the result, whether the template uses it or not
+    let marks = given.at(1).all_marks();
+    let (variables, _) = given.at(1).clone().unmark_deep();
     let mut scope = MapScope::new();
     let mut names: Vec<Arc<str>> = Vec::new();
     match variables.kind() {

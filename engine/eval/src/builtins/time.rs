@@ -162,9 +162,15 @@ impl Moment {
         } else {
             self.zone(true)
         };
+        let sign = if l.year < 0 { "-" } else { "" };
         format!(
-            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}{zone}",
-            l.year, l.month, l.day, l.hour, l.minute, l.second
+            "{sign}{:04}-{:02}-{:02}T{:02}:{:02}:{:02}{zone}",
+            l.year.abs(),
+            l.month,
+            l.day,
+            l.hour,
+            l.minute,
+            l.second
         )
     }
 }
@@ -192,9 +198,39 @@ pub(super) fn plantimestamp(given: &Given<'_>) -> Answer {
     })
 }
 
+/// As `moment`, but for what only a reader that is less strict takes: an hour of one digit, a comma
+/// before the fraction of a second, offsets up to 24 hours and 60 minutes.
+fn lenient_moment(text: &str) -> Result<Moment, String> {
+    let strict = moment(text);
+    if strict.is_ok() || !text.is_ascii() {
+        return strict;
+    }
+    let mut plain = text.replace(',', ".");
+    if plain.as_bytes().get(12) == Some(&b':') {
+        plain.insert(11, '0');
+    }
+    let mut ahead = 0;
+    let begin = plain.len().saturating_sub(6);
+    if let Some((hours, minutes)) = plain[begin..].split_once(':')
+        && let Some(sign) = hours.chars().next().filter(|s| "+-".contains(*s))
+        && let (Ok(hours @ 0..=24), Ok(minutes @ 0..=60)) =
+            (hours[1..].parse::<i64>(), minutes.parse::<i64>())
+    {
+        ahead = (hours * 60 + minutes) * if sign == '-' { -1 } else { 1 };
+        plain.replace_range(begin.., "Z");
+    }
+    match Moment::parse(&plain) {
+        Ok(m) => Ok(Moment {
+            nanoseconds: m.nanoseconds - i128::from(ahead) * 60 * SECOND,
+            offset: ahead,
+        }),
+        Err(_) => strict,
+    }
+}
+
 pub(super) fn timecmp(given: &Given<'_>) -> Answer {
-    let a = moment(given.text(0)).map_err(|detail| CallError::argument(0, detail))?;
-    let b = moment(given.text(1)).map_err(|detail| CallError::argument(1, detail))?;
+    let a = lenient_moment(given.text(0)).map_err(|detail| CallError::argument(0, detail))?;
+    let b = lenient_moment(given.text(1)).map_err(|detail| CallError::argument(1, detail))?;
     Ok(Value::int(match a.nanoseconds.cmp(&b.nanoseconds) {
         std::cmp::Ordering::Less => -1,
         std::cmp::Ordering::Equal => 0,

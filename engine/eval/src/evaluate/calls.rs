@@ -399,11 +399,18 @@ impl Evaluator<'_> {
         locals: Locals<'_>,
     ) -> Option<Value> {
         let template = call.arguments.first()?;
-        match template.without_parentheses().kind() {
-            ExpressionKind::Traversal(_)
-            | ExpressionKind::Relative { .. }
-            | ExpressionKind::Index { .. }
-            | ExpressionKind::Splat(_) => None,
+        let mut source = template.without_parentheses();
+        loop {
+            source = match source.kind() {
+                ExpressionKind::Relative { source, .. } => source,
+                ExpressionKind::Index { collection, .. } => collection,
+                ExpressionKind::Splat(splat) => &splat.source,
+                _ => break,
+            }
+            .without_parentheses();
+        }
+        match source.kind() {
+            ExpressionKind::Traversal(_) => None,
             _ => {
                 let problem = Diagnostic::error(
                     "Invalid function argument",
@@ -423,16 +430,13 @@ impl Evaluator<'_> {
         let begin = self.bookmark();
         let mut reasons = Vec::new();
         for argument in &call.arguments {
-            if self.depends_on_unknown(argument, locals) {
-                // it is not known yet whether this one will do
-                let start = self.bookmark();
-                let value = self.value_of(argument, locals);
-                self.forgive(start, self.bookmark());
-                return Value::dynamic().with_marks(value.marks());
-            }
             let start = self.bookmark();
             let value = self.value_of(argument, locals);
             if !self.failed_since(start) {
+                if value.contains_unknown() {
+                    // it may fail yet, and then another one counts, of whatever type
+                    return Value::dynamic().with_marks(&value.all_marks());
+                }
                 return value;
             }
             if self.problems[start.0..]
@@ -472,7 +476,7 @@ impl Evaluator<'_> {
             return Value::FALSE;
         };
         let start = self.bookmark();
-        self.value_of(argument, locals);
+        let value = self.value_of(argument, locals);
         if self.problems[start.0..]
             .iter()
             .any(|p| p.firm && p.diagnostic.is_error())
@@ -481,7 +485,7 @@ impl Evaluator<'_> {
         }
         let failed = self.failed_since(start);
         self.forgive(start, self.bookmark());
-        if self.depends_on_unknown(argument, locals) {
+        if !failed && value.contains_unknown() {
             unknown_bool()
         } else {
             // whether it can be evaluated is no secret, as it is none elsewhere in the language
@@ -542,19 +546,5 @@ impl Evaluator<'_> {
                 self.tell_call(problem, call, Some(signature), value_place, locals)
             }
         }
-    }
-
-    /// Whether a reference in the expression is not wholly known.
-    fn depends_on_unknown(&self, expression: &Expression, locals: Locals<'_>) -> bool {
-        let mut unknown = false;
-        expression.visit_variables(&mut |traversal| {
-            if !unknown {
-                // A reference that leads nowhere fails whatever else is unknown.
-                unknown = self
-                    .quiet_as_far(traversal, locals)
-                    .is_some_and(|(_, value, whole)| whole && value.contains_unknown());
-            }
-        });
-        unknown
     }
 }

@@ -22,6 +22,9 @@ impl Evaluator<'_> {
         let middle = self.bookmark();
         let no = self.value_of(&conditional.no, locals);
         let end = self.bookmark();
+        // which result was taken is no secret only if neither is
+        marks.extend(yes.marks());
+        marks.extend(no.marks());
 
         let chosen = match condition {
             None => {
@@ -37,7 +40,11 @@ impl Evaluator<'_> {
                 self.forgive(start, middle);
                 Some(&no)
             }
-            Some(None) => None,
+            // nobody knows which mistake will count, if one does
+            Some(None) => {
+                self.forgive(start, end);
+                None
+            }
         };
         // a mistake in what counts is told already; the type is still that of both branches
         let failed = self.failed_since(begin);

@@ -151,8 +151,10 @@ impl Emitter {
         self.indicator("\"", true, false, false);
         let mut after_space = false;
         let last = text.len().saturating_sub(1);
+        // behind a byte order mark other writers write nothing as it is
+        let all = text.starts_with('\u{feff}');
         for (at, c) in text.char_indices() {
-            if c == ' ' {
+            if c == ' ' && !all {
                 if may_break && !after_space && self.column > WIDTH && at != 0 && at != last {
                     self.write_indent(indent);
                     if text[at + 1..].starts_with(' ') {
@@ -165,7 +167,7 @@ impl Emitter {
                 continue;
             }
             after_space = false;
-            if is_printable(c) && !is_break(c) && c != '"' && c != '\\' {
+            if !all && is_printable(c) && !is_break(c) && c != '"' && c != '\\' {
                 self.put_char(c);
                 continue;
             }

@@ -2,7 +2,12 @@
 // a broken fixture should stop the test where it is broken
 #![allow(clippy::expect_used)]
 
+mod differential;
+mod found;
 mod later;
 mod live;
+mod odd;
+mod patterns;
+mod pools;
 mod recorded;
 mod unknown;
