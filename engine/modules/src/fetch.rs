@@ -30,68 +30,91 @@ pub(crate) async fn fetch(
     let mut package = package.clone();
     let mut inner: Option<String> = None;
     for hop in 0..HOPS {
-        let folder = work.join(format!("package-{hop}"));
-        let beside = work.join(format!("beside-{hop}"));
-        for made in [&folder, &beside] {
-            fs::create_dir_all(made)
-                .map_err(|e| Problem::local("A folder for what is fetched cannot be made", &e))?;
+        let room = work.join(hop.to_string());
+        let step = step(&package, &room, http, settings).await;
+        match step.map_err(|p| p.of(&package))? {
+            Step::Elsewhere(source) => {
+                if let Some(sub) = source.subdirectory {
+                    inner = Some(match inner {
+                        // the directory of the page before lies within this one's
+                        Some(deeper) => format!("{sub}/{deeper}"),
+                        None => sub,
+                    });
+                }
+                package = source.package;
+            }
+            Step::Here(folder, resolved) => {
+                let folder = match inner {
+                    None => folder,
+                    Some(sub) => within(&folder, &sub).map_err(|p| p.of(&package))?,
+                };
+                return Ok((folder, resolved));
+            }
         }
-        let resolved = match &package {
-            Package::Git(address) => {
-                if address.exposed().starts_with("file://") && !settings.own_files {
-                    return Err(Problem::failed(format!(
-                        "{package} is a repository of this machine, and this run may not read files outside the \
-                         folder that it is restricted to."
-                    )));
-                }
-                git::fetch(address, &folder, &beside, &settings.environment).await?
-            }
-            Package::Gcs(address) => {
-                gcs::fetch(address, &folder, &beside, http, settings).await?;
-                address.to_string()
-            }
-            Package::Http(address) => {
-                match over_http(address, &folder, &beside, http, settings).await? {
-                    None => address.to_string(),
-                    Some(elsewhere) => {
-                        let source = Source::parse(&elsewhere).map_err(|why| {
-                            Problem::failed(format!(
-                                "{address} says that the package is at \"{}\", but {why}.",
-                                Address::new(&elsewhere)
-                            ))
-                        })?;
-                        if let Some(sub) = source.subdirectory {
-                            inner = Some(match inner {
-                                // the directory of the page before lies within this one's
-                                Some(deeper) => format!("{sub}/{deeper}"),
-                                None => sub,
-                            });
-                        }
-                        package = source.package;
-                        continue;
-                    }
-                }
-            }
-        };
-        let root = folder.clone();
-        off_the_loop(move || content::settle(&root)).await?;
-        let folder = match inner {
-            None => folder,
-            Some(sub) => {
-                let sub = content::expand(&folder, &sub)?;
-                let below = folder.join(&sub);
-                if !below.is_dir() {
-                    return Err(Problem::failed(format!(
-                        "The package at {package} has no directory \"{sub}\", which the server names."
-                    )));
-                }
-                below
-            }
-        };
-        return Ok((folder, resolved));
     }
     Err(Problem::failed(format!(
         "Each server names another as the place of the package; after {HOPS} of them nobody is asked any more."
+    ))
+    .of(&package))
+}
+
+/// What came of asking for a package.
+enum Step {
+    /// It is there, and this is what it came to.
+    Here(PathBuf, String),
+    /// It is to be asked for elsewhere.
+    Elsewhere(Source),
+}
+
+async fn step(package: &Package, room: &Path, http: &Http, settings: &Settings) -> Outcome<Step> {
+    let folder = room.join("package");
+    let beside = room.join("beside");
+    for made in [&folder, &beside] {
+        fs::create_dir_all(made)
+            .map_err(|e| Problem::local("A folder for what is fetched cannot be made", &e))?;
+    }
+    let resolved = match package {
+        Package::Git(address) => {
+            if address.exposed().starts_with("file://") && !settings.own_files {
+                return Err(Problem::failed(format!(
+                    "{package} is a repository of this machine, and this run may not read files outside the \
+                     folder that it is restricted to."
+                )));
+            }
+            git::fetch(address, &folder, &beside, &settings.environment).await?
+        }
+        Package::Gcs(address) => {
+            gcs::fetch(address, &folder, &beside, http, settings).await?;
+            address.to_string()
+        }
+        Package::Http(address) => {
+            let elsewhere = over_http(address, &folder, &beside, http, settings).await?;
+            if let Some(elsewhere) = elsewhere {
+                let source = Source::parse(&elsewhere).map_err(|why| {
+                    Problem::failed(format!(
+                        "{address} says that the package is at \"{}\", but {why}.",
+                        Address::new(&elsewhere)
+                    ))
+                })?;
+                return Ok(Step::Elsewhere(source));
+            }
+            address.to_string()
+        }
+    };
+    let root = folder.clone();
+    off_the_loop(move || content::settle(&root)).await?;
+    Ok(Step::Here(folder, resolved))
+}
+
+/// The directory of a package that a server names as the module.
+fn within(folder: &Path, sub: &str) -> Outcome<PathBuf> {
+    let sub = content::expand(folder, sub)?;
+    let below = folder.join(&sub);
+    if below.is_dir() {
+        return Ok(below);
+    }
+    Err(Problem::failed(format!(
+        "The package has no directory \"{sub}\", which the server names."
     )))
 }
 

@@ -1,5 +1,6 @@
 //! What went wrong, before it is known whose fault it is.
 
+use crate::address::{Address, Package};
 use std::fmt;
 
 /// Why a package could not be had. Texts hold no credentials.
@@ -33,6 +34,17 @@ impl Problem {
     /// A file or folder of ours could not be worked with.
     pub(crate) fn local(what: &str, error: &std::io::Error) -> Self {
         Self::failed(format!("{what}: {error}."))
+    }
+
+    /// Names the package, where the text does not name it yet.
+    #[must_use]
+    pub(crate) fn of(mut self, package: &Package) -> Self {
+        let address = package.address();
+        let shown = Address::new(address.without_query()).to_string();
+        if !self.detail.contains(&shown) {
+            self.detail = format!("{} The package is {address}.", self.detail);
+        }
+        self
     }
 
     #[must_use]

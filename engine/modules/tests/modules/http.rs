@@ -309,7 +309,7 @@ fn archives_and_pages() {
     check("/page", &["archive=zip", "git::"]);
     check("/loop", &["after 5"]);
     check("/bad", &["s3::"]);
-    check("/broken.zip", &["no zip archive"]);
+    check("/broken.zip", &["no zip archive", "The package is http://"]);
     check("/x.zip?archive=rar", &["rar"]);
     assert_eq!(
         server
