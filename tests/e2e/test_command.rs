@@ -120,7 +120,7 @@ fn what_is_left_is_listed_and_its_state_kept() {
 
 #[test]
 fn events_never_hold_secrets() {
-    let main = "variable \"password\" {\n  sensitive = true\n  default   = \"hunter22\"\n}\nresource \"terraform_data\" \"s\" {\n  input = var.password\n}\noutput \"password\" {\n  value     = terraform_data.s.output\n  sensitive = true\n}\n";
+    let main = "variable \"password\" {\n  sensitive = true\n  default   = \"hunter22\"\n}\nresource \"terraform_data\" \"s\" {\n  triggers_replace = var.password\n}\noutput \"password\" {\n  value     = terraform_data.s.triggers_replace\n  sensitive = true\n}\n";
     let env = with(&[
         ("main.tf", main),
         (
@@ -146,13 +146,13 @@ fn events_never_hold_secrets() {
     let plan = &of("test_plan")["test_plan"];
     assert_eq!(plan["plan_format_version"], "1.2");
     let change = &plan["resource_changes"][0]["change"];
-    assert_eq!(change["after"]["input"], Json::Null);
-    assert_eq!(change["after_sensitive"]["input"], true);
+    assert_eq!(change["after"]["triggers_replace"], Json::Null);
+    assert_eq!(change["after_sensitive"]["triggers_replace"], true);
     let state = &of("test_state")["test_state"];
     assert_eq!(state["state_format_version"], "1.0");
     assert_eq!(state["outputs"]["password"]["value"], Json::Null);
     let values = &state["root_module"]["resources"][0]["values"];
-    assert_eq!(values["input"], Json::Null);
+    assert_eq!(values["triggers_replace"], Json::Null);
 }
 
 /// The first request to stop lets what runs end and cleans up.
@@ -169,7 +169,8 @@ fn interrupted_tests_clean_up() {
     let ended = child.wait_with_output().expect("it ends");
     assert_eq!(ended.status.code(), Some(1));
     let output = env.started_output();
-    let last = output.lines().last().expect("a summary");
+    let mut lines = output.lines().filter(|l| l.starts_with('{'));
+    let last = lines.next_back().expect("a summary");
     let last: Json = serde_json::from_str(last).expect("JSON");
     let skipped = last["test_summary"]["skipped"].as_u64();
     assert!(skipped.is_some_and(|n| n > 0), "{last}");

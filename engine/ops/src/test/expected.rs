@@ -23,7 +23,7 @@ enum Checkable {
 
 /// The rules of a configuration, by where they stand.
 pub(super) struct Rules {
-    /// Those of the root module, by the range of the rule and by that of its condition.
+    /// Those of the root module, by the range of the condition.
     root: BTreeMap<SourceRange, Checkable>,
     /// Data sources within check blocks, with the check where it is the root module's.
     scoped: BTreeMap<Resource, Option<Arc<str>>>,
@@ -46,7 +46,6 @@ impl Rules {
         };
         let mut add = |all: &[formwork_configuration::CheckRule], what: Checkable| {
             for rule in all {
-                rules.root.insert(rule.range, what.clone());
                 rules.root.insert(rule.condition.range(), what.clone());
             }
         };
@@ -86,7 +85,7 @@ impl Rules {
             let check = self.scoped_data(d)?.as_ref();
             return check.map(|check| Subject::Check(check.clone()));
         }
-        match self.root.get(&d.context?)? {
+        match self.root.get(&d.subject?)? {
             Checkable::Variable(name) => Some(Subject::InputVariable(name.clone())),
             Checkable::Output(name) => Some(Subject::OutputValue(name.clone())),
             Checkable::Check(name) => Some(Subject::Check(name.clone())),
