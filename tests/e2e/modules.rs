@@ -90,6 +90,10 @@ fn a_saved_plan_needs_neither_the_network_nor_what_is_installed() {
     assert_eq!(listed["format_version"], "1.0");
     assert_eq!(listed["modules"][0]["key"], "net");
     assert_eq!(listed["modules"][1]["source"], "../names");
+    env.run(&["modules"]).exits(0).says(&[
+        ".\n└── \"net\"[git::file://",
+        "//modules/net?ref=v1]\n    └── \"names\"[../names]\n",
+    ]);
     env.run(&["plan", "-out=p"]).exits(0).says(&["1 to add"]);
 
     std::fs::remove_dir_all(env.path().join(".terraform")).expect("removed");

@@ -5,8 +5,10 @@ use crate::modules;
 use crate::operation::{Operation, Wanted, refused};
 use crate::runtime::block_on;
 use crate::session::{Session, exit};
+use formwork_addresses::ModulePath;
 use formwork_configuration::Configuration;
 use formwork_diagnostics::Diagnostics;
+use formwork_modules::Installed;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -80,7 +82,8 @@ pub fn list(session: &Session, arguments: &arguments::Modules) -> u8 {
         if !missing.is_empty() {
             return session.say(&missing, &loaded.sources);
         }
-        let modules = listed(session, &loaded.configuration);
+        let installed = modules::installed(session);
+        let modules = listed(&loaded.configuration, &installed);
         let text = if arguments.json {
             let list = List {
                 format_version: "1.0",
@@ -91,7 +94,7 @@ pub fn list(session: &Session, arguments: &arguments::Modules) -> u8 {
         } else if modules.is_empty() {
             "The configuration calls no modules.\n".to_owned()
         } else {
-            tree(&loaded.configuration, session)
+            tree(&loaded.configuration, &installed)
         };
         session.streams.out(&text);
         exit::SUCCESS
@@ -99,8 +102,7 @@ pub fn list(session: &Session, arguments: &arguments::Modules) -> u8 {
 }
 
 /// The modules of the configuration, as Terraform lists them: each by the last of its names.
-fn listed(session: &Session, configuration: &Configuration) -> Vec<Listed> {
-    let installed = modules::installed(session);
+fn listed(configuration: &Configuration, installed: &Installed) -> Vec<Listed> {
     let paths = configuration.modules().filter(|(path, _)| !path.is_root());
     paths
         .map(|(path, _)| {
@@ -114,21 +116,46 @@ fn listed(session: &Session, configuration: &Configuration) -> Vec<Listed> {
         .collect()
 }
 
-fn tree(configuration: &Configuration, session: &Session) -> String {
-    let installed = modules::installed(session);
-    let mut text = String::new();
-    for (path, _) in configuration.modules().filter(|(path, _)| !path.is_root()) {
-        let (source, version) = installed.description(configuration, path);
-        let indent = "  ".repeat(path.names().len() - 1);
-        let version = if version.is_empty() {
-            String::new()
-        } else {
-            format!(" ({version})")
-        };
-        text.push_str(&format!(
-            "{indent}- {} {source}{version}\n",
-            path.name().unwrap_or_default()
-        ));
-    }
+/// The modules as a tree, drawn as Terraform does it.
+fn tree(configuration: &Configuration, installed: &Installed) -> String {
+    let mut text = "\nModules declared by configuration:\n.\n".to_owned();
+    branches(configuration, installed, &ModulePath::root(), "", &mut text);
     text
+}
+
+/// The modules that one calls; the depth of a configuration has a limit.
+fn branches(
+    configuration: &Configuration,
+    installed: &Installed,
+    caller: &ModulePath,
+    lead: &str,
+    text: &mut String,
+) {
+    let Some(module) = configuration.module(caller) else {
+        return;
+    };
+    let mut calls = module.calls.values().peekable();
+    while let Some(call) = calls.next() {
+        let path = caller.child(&call.name);
+        let (source, version) = installed.description(configuration, &path);
+        let (here, below) = match calls.peek() {
+            Some(_) => ("├── ", "│   "),
+            None => ("└── ", "    "),
+        };
+        text.push_str(&format!("{lead}{here}\"{}\"[{source}]", call.name));
+        if !version.is_empty() {
+            text.push_str(&format!(" {version}"));
+        }
+        if let Some(constraints) = &call.version {
+            text.push_str(&format!(" ({constraints})"));
+        }
+        text.push('\n');
+        branches(
+            configuration,
+            installed,
+            &path,
+            &format!("{lead}{below}"),
+            text,
+        );
+    }
 }
