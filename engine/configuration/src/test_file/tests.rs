@@ -1,8 +1,8 @@
 //! Test files as text, and what reading them says.
 
 use crate::{
-    LanguageLevel, Loading, LocalModulesOnly, MemoryReader, RunCommand, TestSuite, load_run,
-    load_tests,
+    LanguageLevel, Loading, LocalModulesOnly, MemoryReader, RunCommand, StaticInputs, TestSuite,
+    load_run, load_tests,
 };
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use std::path::Path;
@@ -26,6 +26,7 @@ fn read(text: &str) -> (TestSuite, Diagnostics, SourceMap, MemoryReader) {
         reader: &reader,
         fetcher: &LocalModulesOnly,
         level: LanguageLevel::default(),
+        statics: StaticInputs::default(),
     };
     let (suite, said) = load_tests(Path::new("tests"), &with, &mut sources);
     (suite, said, sources, reader)
@@ -208,6 +209,7 @@ fn directories_outside_are_refused() {
         reader: &reader,
         fetcher: &LocalModulesOnly,
         level: LanguageLevel::default(),
+        statics: StaticInputs::default(),
     };
     for directory in ["../x", "/x"] {
         let (_, said) = load_tests(Path::new(directory), &with, &mut SourceMap::new());
@@ -231,6 +233,7 @@ fn the_nearest_override_wins() {
         reader: &reader,
         fetcher: &LocalModulesOnly,
         level: LanguageLevel::default(),
+        statics: StaticInputs::default(),
     };
     let file = &suite.files[0];
     let (made, said) = load_run(file, &file.runs[0], &with, &mut sources);
