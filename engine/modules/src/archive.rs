@@ -11,10 +11,12 @@
 use crate::content::link;
 use crate::problem::{Outcome, Problem};
 use formwork_environment::Environment;
+use std::cell::Cell;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::rc::Rc;
 
 /// How an archive is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -317,18 +319,29 @@ fn link_target(name: &str, target: &[u8]) -> Outcome<PathBuf> {
 struct Bounded<R> {
     inner: R,
     left: u64,
+    /// What may still be read of what stands before an entry, while that is read: it is kept in memory.
+    before: Rc<Cell<Option<u64>>>,
 }
 
 /// What [`Bounded`] says at its end.
 const TOO_LARGE: &str = "the archive is too large";
 
+/// What it says of names that would have to be held in memory.
+const TOO_LONG: &str = "a name in the archive is too long";
+
+/// The most that may stand before an entry: its name, and what a link leads to.
+const LONGEST_NAMES: u64 = 1 << 20;
+
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.left = match self.left.checked_sub(read as u64) {
-            Some(left) => left,
-            None => return Err(io::Error::other(TOO_LARGE)),
-        };
+        let left = self.left.checked_sub(read as u64);
+        self.left = left.ok_or_else(|| io::Error::other(TOO_LARGE))?;
+        if let Some(left) = self.before.get() {
+            let left = left.checked_sub(read as u64);
+            let left = left.ok_or_else(|| io::Error::other(TOO_LONG))?;
+            self.before.set(Some(left));
+        }
         Ok(read)
     }
 }
@@ -342,14 +355,21 @@ fn untar(
     // headers and padding come on top of what files hold
     let overhead = budget.limits.entries.saturating_mul(1_536);
     let allowed = budget.limits.unpacked.saturating_add(overhead);
+    let before = Rc::new(Cell::new(None));
     let mut archive = tar::Archive::new(Bounded {
         inner: stream,
         left: allowed,
+        before: before.clone(),
     });
     let large = budget.too_large();
     let damaged = |e: io::Error| {
         if e.to_string().contains(TOO_LARGE) {
             large.clone()
+        } else if e.to_string().contains(TOO_LONG) {
+            Problem::failed(
+                "The archive holds a name of more than 1 MiB, which no module needs; it is not unpacked \
+                 any further.",
+            )
         } else {
             Problem::failed(format!(
                 "What was downloaded is no tar archive that can be read: {e}."
@@ -357,35 +377,54 @@ fn untar(
         }
     };
     let mut any = false;
-    for entry in archive.entries().map_err(damaged)? {
+    let mut entries = archive.entries().map_err(damaged)?;
+    loop {
+        before.set(Some(LONGEST_NAMES));
+        let Some(entry) = entries.next() else {
+            break;
+        };
         let mut entry = entry.map_err(damaged)?;
+        before.set(None);
         any = true;
         budget.entry()?;
-        let kind = entry.header().entry_type();
-        if kind.is_pax_global_extensions() {
-            continue;
-        }
-        let name = entry.path().map_err(damaged)?.into_owned();
-        let Some(path) = place(folder, &name)? else {
-            continue;
-        };
-        let shown = name.display().to_string();
-        match kind {
-            tar::EntryType::Directory => fs::create_dir_all(&path)
-                .map_err(|e| Problem::local("The archive cannot be unpacked", &e))?,
-            tar::EntryType::Regular | tar::EntryType::Continuous | tar::EntryType::GNUSparse => {
-                let mode = entry.header().mode().unwrap_or(0o644);
-                write(&path, mode & 0o111 != 0, &mut entry, budget)?;
-            }
-            tar::EntryType::Symlink => {
-                let target = entry.link_name_bytes().unwrap_or_default().into_owned();
-                links.push((path, link_target(&shown, &target)?));
-            }
-            _ => return Err(special(&shown)),
-        }
+        extract(&mut entry, folder, budget, links, &damaged)?;
+        // what is left of it is no part of what stands before the next
+        budget.copy(&mut entry, &mut io::sink())?;
     }
     if !any {
         return Err(Problem::failed("The archive is empty."));
     }
     Ok(())
+}
+
+fn extract<R: Read>(
+    entry: &mut tar::Entry<'_, R>,
+    folder: &Path,
+    budget: &mut Budget,
+    links: &mut Vec<(PathBuf, PathBuf)>,
+    damaged: &dyn Fn(io::Error) -> Problem,
+) -> Outcome<()> {
+    let kind = entry.header().entry_type();
+    if kind.is_pax_global_extensions() {
+        return Ok(());
+    }
+    let name = entry.path().map_err(damaged)?.into_owned();
+    let Some(path) = place(folder, &name)? else {
+        return Ok(());
+    };
+    let shown = name.display().to_string();
+    match kind {
+        tar::EntryType::Directory => fs::create_dir_all(&path)
+            .map_err(|e| Problem::local("The archive cannot be unpacked", &e)),
+        tar::EntryType::Regular | tar::EntryType::Continuous | tar::EntryType::GNUSparse => {
+            let mode = entry.header().mode().unwrap_or(0o644);
+            write(&path, mode & 0o111 != 0, entry, budget)
+        }
+        tar::EntryType::Symlink => {
+            let target = entry.link_name_bytes().unwrap_or_default().into_owned();
+            links.push((path, link_target(&shown, &target)?));
+            Ok(())
+        }
+        _ => Err(special(&shown)),
+    }
 }

@@ -46,7 +46,15 @@ pub(crate) async fn fetch(
             Step::Here(folder, resolved) => {
                 let folder = match inner {
                     None => folder,
-                    Some(sub) => within(&folder, &sub).map_err(|p| p.of(&package))?,
+                    Some(sub) => {
+                        let below = within(&folder, &sub).map_err(|p| p.of(&package))?;
+                        // it is the whole package from here on, and its links may not lead out of it
+                        let root = below.clone();
+                        off_the_loop(move || content::settle(&root))
+                            .await
+                            .map_err(|p| p.of(&package))?;
+                        below
+                    }
                 };
                 return Ok((folder, resolved));
             }

@@ -62,7 +62,9 @@ fn bring(source: &str, work: &Path, settings: &Settings) -> Outcome<()> {
         )
     };
     let working = &settings.environment.working;
-    let (package, sub) = match ModuleSource::parse(source).map_err(invalid)? {
+    let parsed = ModuleSource::parse(source).map_err(invalid)?;
+    let is_local = matches!(parsed, ModuleSource::Local(_));
+    let (package, sub) = match parsed {
         ModuleSource::Local(path) => (working.join(&*path), None),
         ModuleSource::Registry { .. } => {
             return Err(invalid(
@@ -103,6 +105,10 @@ fn bring(source: &str, work: &Path, settings: &Settings) -> Outcome<()> {
     let staged = work.join("staged");
     let failed = |e| Problem::local("The module cannot be copied", &e);
     content::copy(&root, &staged).map_err(failed)?;
+    if !is_local {
+        // of a package, a part is copied: its links may not lead out of that
+        content::settle(&staged)?;
+    }
     for entry in fs::read_dir(&staged).map_err(failed)?.flatten() {
         // what the other configuration's runs have left is not a part of it
         if entry.file_name() == ".terraform"

@@ -131,6 +131,22 @@ fn nothing_is_written_outside() {
         }),
         "more than 100 files",
     );
+    // a name that would have to be held in memory
+    check(
+        "tgz",
+        tarred(|b| {
+            let name = "n/".repeat(700 << 10);
+            add(
+                b,
+                "././@LongLink",
+                EntryType::GNULongName,
+                "",
+                name.as_bytes(),
+            );
+            add(b, "short", EntryType::Regular, "", b"");
+        }),
+        "a name of more than 1 MiB",
+    );
     check("zip", vec![0; 2 << 20], "larger than 1 MiB");
     check("tgz", b"no archive".to_vec(), "no tar archive");
     let whole = tar("b.tf", EntryType::Regular, "");

@@ -258,6 +258,15 @@ fn archives_and_pages() {
                 add(b, "main.tf", tar::EntryType::Regular, "", MODULE.as_bytes());
             }))
             .with("Content-Encoding", "gzip"),
+            "/linked?terraform-get=1" => {
+                Answer::status(204).with("X-Terraform-Get", "/linked.tgz//a/b")
+            }
+            "/linked.tgz" => Answer::ok(tarred(|b| {
+                use tar::EntryType::{Regular, Symlink};
+                add(b, "a/b/main.tf", Regular, "", MODULE.as_bytes());
+                add(b, "a/x.tf", Regular, "", b"# x");
+                add(b, "a/b/x.tf", Symlink, "../x.tf", b"");
+            })),
             "/busy.zip" => Answer::status(503),
             "/broken.zip" => Answer::ok("PK but no more"),
             "/page?terraform-get=1" => Answer::ok("hello"),
@@ -284,6 +293,7 @@ fn archives_and_pages() {
             ("meta", &server.url("/meta?a=1"), None),
             ("moved", &server.url("/moved.zip//inner"), None),
             ("encoded", &server.url("/encoded.tgz"), None),
+            ("linked", &server.url("/linked.tgz//a/b"), None),
         ]),
     );
     let came = world.install().well();
@@ -308,6 +318,7 @@ fn archives_and_pages() {
     check("/busy.zip", &["503"]);
     check("/page", &["archive=zip", "git::"]);
     check("/loop", &["after 5"]);
+    check("/linked", &["\"x.tf\"", "leads out"]);
     check("/bad", &["s3::"]);
     check("/broken.zip", &["no zip archive", "The package is http://"]);
     check("/x.zip?archive=rar", &["rar"]);
