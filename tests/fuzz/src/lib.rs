@@ -16,7 +16,7 @@ mod layout;
 
 use formwork_configuration::{
     Given, InputLayer, InputOrigin, LanguageLevel, Loading, LocalModulesOnly, MemoryReader,
-    StaticInputs, load, parse_tfvars, root_variables,
+    StaticInputs, load, load_run, load_tests, parse_tfvars, root_variables,
 };
 use formwork_diagnostics::{FileId, SourceMap};
 use formwork_eval::Functions;
@@ -40,6 +40,7 @@ pub const TARGETS: &[Target] = &[
     ("expression", expression),
     ("tfvars", tfvars),
     ("configuration", configuration),
+    ("tests", tests),
 ];
 
 const FILE: FileId = FileId(0);
@@ -164,6 +165,45 @@ pub fn configuration(text: &[u8]) {
         all.iter().map(|d| format!("{d:?}")).collect()
     };
     assert_eq!(lines(&said), lines(&repeated), "not twice the same");
+}
+
+/// Test files, in both syntaxes, and a file of shared mocks; each run is then put together with a
+/// configuration.
+pub fn tests(text: &[u8]) {
+    const MAIN: &str = "variable \"v\" {}\nmodule \"m\" {\n  source = \"./m\"\n}\n";
+    for name in [
+        "tests/a.tftest.hcl",
+        "tests/a.tftest.json",
+        "mocks/a.tfmock.hcl",
+    ] {
+        let mut reader = MemoryReader::from_iter([
+            ("main.tf", MAIN),
+            ("m/main.tf", "output \"o\" {\n  value = 1\n}\n"),
+            (
+                "z.tftest.hcl",
+                "mock_provider \"x\" {\n  source = \"./mocks\"\n}\nrun \"r\" {\n}\n",
+            ),
+        ]);
+        reader.insert("mocks/b.tfmock.hcl", &b""[..]);
+        reader.insert(name, text);
+        let with = loading(&reader, None);
+        let mut sources = SourceMap::new();
+        let (suite, said) = load_tests(Path::new("tests"), &with, &mut sources);
+        for d in &said {
+            for range in [d.subject, d.context].into_iter().flatten() {
+                let file = sources.get(range.file).expect("a file that was read");
+                let inside = range.start <= range.end && range.end as usize <= file.bytes.len();
+                assert!(inside, "{d:?} lies outside its file");
+            }
+        }
+        for file in &suite.files {
+            let _ = file.module_path().to_string();
+            for run in file.runs.iter().take(3) {
+                let (made, _) = load_run(file, run, &with, &mut sources);
+                let _ = (run.state(), made.idle_overrides());
+            }
+        }
+    }
 }
 
 fn loading<'a>(reader: &'a MemoryReader, functions: Option<&'a dyn Functions>) -> Loading<'a> {
