@@ -10,4 +10,5 @@ mod odd;
 mod patterns;
 mod pools;
 mod recorded;
+mod specification;
 mod unknown;

@@ -22,13 +22,13 @@ pub(super) fn lay_out(words: &mut [Word<'_>]) {
         words,
         &lines,
         |line| &line.assign,
-        |line| vec![line.lead.clone()],
+        |line| line.lead.start..line.lead.end,
     );
     align(
         words,
         &lines,
         |line| &line.comment,
-        |line| vec![line.lead.clone(), line.assign.clone()],
+        |line| line.lead.start..line.comment.start,
     );
 }
 
@@ -150,7 +150,7 @@ fn align(
     words: &mut [Word<'_>],
     lines: &[Line],
     cell: fn(&Line) -> &Range<usize>,
-    before: fn(&Line) -> Vec<Range<usize>>,
+    before: fn(&Line) -> Range<usize>,
 ) {
     let mut chain: Vec<(usize, usize)> = Vec::new();
     for line in lines {
@@ -159,10 +159,7 @@ fn align(
             close_chain(words, &mut chain);
             continue;
         }
-        let width = before(line)
-            .into_iter()
-            .map(|range| words[range].iter().map(Word::width).sum::<usize>())
-            .sum();
+        let width = words[before(line)].iter().map(Word::width).sum();
         chain.push((cell.start, width));
     }
     close_chain(words, &mut chain);

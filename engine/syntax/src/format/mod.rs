@@ -20,7 +20,8 @@ mod lines;
 mod rewrite;
 mod spacing;
 
-use crate::scanner::{ScanMode, TokenKind, scan};
+use crate::parser::parse_keeping_tokens;
+use crate::scanner::TokenKind;
 use formwork_diagnostics::{Checked, FileId};
 use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
@@ -72,11 +73,10 @@ fn bracket_change(kind: TokenKind) -> isize {
 
 /// Lays out native text. If it has syntax errors it comes back as it was, with the errors.
 pub fn format(file: FileId, text: &[u8]) -> Checked<Vec<u8>> {
-    let (body, diagnostics) = crate::parse(file, text);
+    let (body, tokens, diagnostics) = parse_keeping_tokens(file, text);
     if diagnostics.has_errors() {
         return (text.to_vec(), diagnostics);
     }
-    let tokens = scan(text, ScanMode::Code);
     let mut words = rewrite::words(text, &tokens, &body);
     lines::lay_out(&mut words);
     let mut out = Vec::with_capacity(text.len() + text.len() / 8);

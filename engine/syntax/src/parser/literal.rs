@@ -105,6 +105,9 @@ impl Parser<'_> {
     /// A block label in quotes; the quote is next.
     pub(super) fn label(&mut self) -> Arc<str> {
         let open = self.read();
+        if let Some(value) = self.plain_quoted() {
+            return value;
+        }
         let mut value = String::new();
         loop {
             let token = self.read();

@@ -47,13 +47,20 @@ pub(crate) struct Parser<'a> {
 }
 
 pub(crate) fn parse(file: FileId, text: &[u8]) -> Checked<Body> {
+    let (body, _, diagnostics) = parse_keeping_tokens(file, text);
+    (body, diagnostics)
+}
+
+/// The same, with the tokens, for whoever works on both.
+pub(crate) fn parse_keeping_tokens(file: FileId, text: &[u8]) -> (Body, Vec<Token>, Diagnostics) {
     let mut parser = Parser::new(file, text, ScanMode::Code, OffsetMap::PLAIN);
     parser.newlines = true;
     let end = parser.end_of_text();
     let (attributes, blocks) = parser.items(None);
     let whole = parser.range(0, end);
     let body = Body::new(attributes, blocks, whole, parser.range(end, end));
-    (body, parser.finish())
+    let tokens = std::mem::take(&mut parser.tokens);
+    (body, tokens, parser.finish())
 }
 
 pub(crate) fn parse_expression(
@@ -138,6 +145,8 @@ impl<'a> Parser<'a> {
             parser.text = &[];
         }
         parser.tokens = scan(parser.text, mode);
+        // About one token in sixteen is a name that was not there before.
+        parser.names.reserve(parser.tokens.len() / 16);
         parser.report_invalid_tokens();
         parser
     }
@@ -229,7 +238,7 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Runs `inner` one level deeper, or reports that this is too deep and loses the place.
+    /// Runs `inner` one level deeper, or reports that this is too deep and gives up on the text.
     fn nested<R>(&mut self, inner: impl FnOnce(&mut Self) -> R) -> Option<R> {
         if self.depth > MAX_NESTING {
             let token = self.peek();
@@ -244,6 +253,8 @@ impl<'a> Parser<'a> {
                 )
                 .at(range),
             );
+            // Said once: what comes after it in such a text is of no use to anybody.
+            self.at = self.tokens.len().saturating_sub(1);
             self.recovery = true;
             return None;
         }

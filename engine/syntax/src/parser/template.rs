@@ -9,6 +9,7 @@ use crate::expression::{Expression, ExpressionKind as K};
 use crate::scanner::{Token, TokenKind as T};
 use crate::template::{Template, TemplateFlavour, TemplatePart, TemplateParts};
 use formwork_diagnostics::{Diagnostic, SourceRange};
+use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// A piece of a template, in order of the text.
@@ -34,6 +35,11 @@ impl Parser<'_> {
     /// A string in quotes or a heredoc; its opening is next.
     pub(super) fn quoted_template(&mut self) -> Expression {
         let open = self.read();
+        if open.kind == T::OpenQuote
+            && let Some(value) = self.plain_quoted()
+        {
+            return Expression::new(K::String(value), self.range(open.start, self.read_to));
+        }
         let (closer, flavour) = if open.kind == T::OpenQuote {
             (T::CloseQuote, TemplateFlavour::Quoted)
         } else {
@@ -141,6 +147,21 @@ impl Parser<'_> {
                 _ => return (pieces, false),
             }
         }
+    }
+
+    /// The rest of a string in quotes if it is nothing but text without escapes, as most are.
+    pub(super) fn plain_quoted(&mut self) -> Option<Arc<str>> {
+        let text = self.tokens[self.at];
+        if text.kind != T::QuotedText
+            || self.tokens.get(self.at + 1)?.kind != T::CloseQuote
+            || self.bytes(text).contains(&b'\\')
+            || matches!(self.bytes(text), b"$${" | b"%%{")
+        {
+            return None;
+        }
+        self.read_to = self.tokens[self.at + 1].end;
+        self.at += 2;
+        Some(self.name(text))
     }
 
     /// Reads a token of a template, where no token is hidden.
@@ -280,7 +301,7 @@ impl Parser<'_> {
     /// do not match are no news.
     fn parts(&mut self, pieces: Vec<Placed>, sound: bool) -> Vec<TemplatePart> {
         let broken = pieces.iter().any(|(p, _)| matches!(p, Piece::Broken));
-        let tell = sound && !broken && !self.recovery;
+        let mut tell = sound && !broken && !self.recovery;
         let mut stack: Vec<Open> = Vec::new();
         let mut parts = Parts::default();
         for (piece, range) in pieces {
@@ -292,6 +313,7 @@ impl Parser<'_> {
                 Piece::Broken => {}
                 Piece::If(condition) => {
                     if !self.room_for_directive(&stack, range) {
+                        tell = false;
                         break;
                     }
                     let outer = std::mem::take(&mut parts);
@@ -307,6 +329,7 @@ impl Parser<'_> {
                     collection,
                 } => {
                     if !self.room_for_directive(&stack, range) {
+                        tell = false;
                         break;
                     }
                     let outer = std::mem::take(&mut parts);

@@ -9,6 +9,7 @@
 )]
 
 mod damaged;
+mod deep;
 mod generated;
 mod live_layout;
 mod recorded;
