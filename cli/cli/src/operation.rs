@@ -46,6 +46,8 @@ pub struct Wanted<'a> {
     pub for_program: bool,
     /// Whether the operation needs no cloud at all.
     pub no_cloud: bool,
+    /// Whether the configuration is only looked at, so that values of variables may be missing.
+    pub partial: bool,
     /// Where modules come from; from where they are installed without.
     pub fetcher: Option<Fetcher>,
 }
@@ -100,17 +102,36 @@ impl Operation {
         }
         let fetcher = wanted.fetcher.clone();
         let fetcher = fetcher.unwrap_or_else(|| Arc::new(modules::installed(session)));
-        let given = |values: &Values| Preview::of_directory(session, Some(values), &*fetcher);
+        let reader = session.reader();
+        let given = |values: &Values| {
+            let read = formwork_ops::read_configuration(&formwork_ops::Reading {
+                environment: &session.environment,
+                reader: reader.clone(),
+                fetcher: fetcher.clone(),
+                level: session.level(wanted.reading.strict_version),
+                inputs: &values.layers,
+                sources: &values.sources,
+                workspace: &session.workspace(),
+                called_in: &session.called_in,
+                files_within: session.files_within.clone(),
+                partial: wanted.partial,
+            });
+            // Never freed: the process ends with the operation, and taking a large configuration apart
+            // node by node costs as much as reading it.
+            std::mem::forget(read.clone());
+            read
+        };
+        let mut read = None;
         let mut preview = match wanted.plan {
             Some(plan) => Preview::of_plan(session, plan),
-            None => given(&values),
+            None => Preview::of(read.insert(given(&values))),
         };
         let asked = wanted.variables.and_then(|v| v.input);
         let may_ask = asked.unwrap_or(session.may_ask) && session.terminal.input;
         if wanted.variables.is_some() && wanted.plan.is_none() && may_ask {
             // What answers have led to may need more of them.
             while preview.can_be_asked_for() && values.ask(session, &preview, wanted.early) {
-                preview = given(&values);
+                preview = Preview::of(read.insert(given(&values)));
             }
         }
         let state = match preview.state_path(session, wanted.state.as_deref()) {
@@ -159,8 +180,9 @@ impl Operation {
         let teller = Teller::new(session, wanted.for_program);
         let ops = formwork_ops::Session {
             environment: session.environment.clone(),
-            reader: session.reader(),
+            reader,
             fetcher,
+            read,
             factory: Arc::new(providers),
             store: Arc::new(store),
             sleeper: Arc::new(RuntimeSleeper),

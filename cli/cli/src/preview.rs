@@ -3,12 +3,11 @@
 
 use crate::inputs::Values;
 use crate::mock::STATE;
+use crate::operation::Fetcher;
 use crate::session::Session;
-use formwork_configuration::{
-    Configuration, Loading, ModuleFetcher, StaticInputs, StaticVariables, load,
-};
+use formwork_configuration::Configuration;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
-use formwork_eval::{Builtins, Surroundings, WorkingDirectory};
+use formwork_eval::{Surroundings, WorkingDirectory};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use std::sync::Arc;
 /// A configuration, read for a look.
 pub struct Preview {
     /// The configuration.
-    pub configuration: Configuration,
+    pub configuration: Arc<Configuration>,
     /// Its files.
     pub sources: SourceMap,
     /// What was wrong with it.
@@ -26,30 +25,28 @@ pub struct Preview {
 impl Preview {
     /// Of the working directory, with the values that are given for its variables; `None` where it is
     /// only looked at, so that values may be missing. Modules are asked of `fetcher`.
-    pub fn of_directory(
-        session: &Session,
-        values: Option<&Values>,
-        fetcher: &dyn ModuleFetcher,
-    ) -> Self {
-        let builtins = Builtins::new(surroundings(session));
-        let mut sources = values.map(|v| v.sources.clone()).unwrap_or_default();
-        let with = Loading {
-            reader: &*session.reader(),
+    pub fn of_directory(session: &Session, values: Option<&Values>, fetcher: Fetcher) -> Self {
+        let nothing = SourceMap::new();
+        Self::of(&formwork_ops::read_configuration(&formwork_ops::Reading {
+            environment: &session.environment,
+            reader: session.reader(),
             fetcher,
             level: session.level(false),
-            statics: StaticInputs {
-                variables: StaticVariables::Layers(values.map_or(&[], |v| &v.layers)),
-                workspace: &session.workspace(),
-                working_directory: &session.called_in.to_string_lossy(),
-                functions: Some(&builtins),
-                partial: values.is_none(),
-            },
-        };
-        let (configuration, diagnostics) = load(Path::new("."), &with, &mut sources);
+            inputs: values.map_or(&[], |v| &v.layers),
+            sources: values.map_or(&nothing, |v| &v.sources),
+            workspace: &session.workspace(),
+            called_in: &session.called_in,
+            files_within: session.files_within.clone(),
+            partial: values.is_none(),
+        }))
+    }
+
+    /// Of what was read.
+    pub fn of(read: &formwork_ops::ReadConfiguration) -> Self {
         Self {
-            configuration,
-            sources,
-            diagnostics,
+            configuration: read.configuration.clone(),
+            sources: read.sources.clone(),
+            diagnostics: read.diagnostics.clone(),
         }
     }
 
@@ -65,7 +62,7 @@ impl Preview {
         let (configuration, diagnostics) =
             formwork_ops::planned_configuration(plan, place, &mut sources);
         Self {
-            configuration,
+            configuration: Arc::new(configuration),
             sources,
             diagnostics,
         }

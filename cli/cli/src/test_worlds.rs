@@ -37,7 +37,7 @@ impl<'s> Worlds<'s> {
         sources: &SourceMap,
     ) -> Result<TestWorld, Diagnostics> {
         let preview = Preview {
-            configuration: configuration.clone(),
+            configuration: Arc::new(configuration.clone()),
             sources: sources.clone(),
             diagnostics: Diagnostics::new(),
         };

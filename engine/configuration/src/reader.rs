@@ -11,6 +11,7 @@ use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_eval::{Confinement, FileError};
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,7 +43,9 @@ impl SourceReader for DiskReader {
         for entry in std::fs::read_dir(self.base.join(directory))? {
             let entry = entry?;
             // Links are followed: a linked file is a file.
-            if std::fs::metadata(entry.path()).is_ok_and(|m| m.is_dir()) {
+            let kind = entry.file_type()?;
+            let linked = || std::fs::metadata(entry.path()).is_ok_and(|m| m.is_dir());
+            if kind.is_dir() || kind.is_symlink() && linked() {
                 continue;
             }
             if let Ok(name) = entry.file_name().into_string() {
@@ -126,15 +129,29 @@ impl<'a> FromIterator<(&'a str, &'a str)> for MemoryReader {
 impl SourceReader for MemoryReader {
     fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
         let directory = normalised(directory);
-        let parent = |p: &Path| p.parent().map(normalised).unwrap_or_default();
-        let names: Vec<String> = self
+        let top = directory == Path::new(".");
+        let start = if top {
+            Bound::Unbounded
+        } else {
+            Bound::Included(&*directory)
+        };
+        // What lies below a directory stands together in the order of paths.
+        let below = self
             .files
-            .keys()
-            .filter(|p| parent(p) == directory)
-            .filter_map(|p| p.file_name()?.to_str().map(str::to_owned))
-            .collect();
-        let known =
-            directory == Path::new(".") || self.files.keys().any(|p| p.starts_with(&directory));
+            .range::<Path, _>((start, Bound::Unbounded))
+            .map(|(path, _)| path)
+            .take_while(|path| top || path.starts_with(&directory));
+        let mut known = top;
+        let mut names = Vec::new();
+        let parent = if top { Path::new("") } else { &directory };
+        for path in below {
+            known = true;
+            if path.parent() == Some(parent)
+                && let Some(name) = path.file_name().and_then(|n| n.to_str())
+            {
+                names.push(name.to_owned());
+            }
+        }
         if names.is_empty() && !known {
             return Err(io::ErrorKind::NotFound.into());
         }

@@ -281,7 +281,7 @@ fn configuration(
         return Ok(trial.configuration());
     }
     let place = PlanPlace {
-        surroundings: early_surroundings(session, disk(session)),
+        surroundings: early_surroundings(&session.environment, disk(session)),
         called_in: session.called_in(),
         workspace: &session.settings.workspace,
         level: session.settings.level.clone(),

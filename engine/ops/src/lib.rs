@@ -32,7 +32,7 @@ pub use apply::{ApplyOutcome, apply};
 pub use console::{Console, ConsoleView, console};
 pub use formwork_planner::Limits;
 pub use import::import_object;
-pub use load::{Loaded, load};
+pub use load::{Loaded, ReadConfiguration, Reading, load, read_configuration};
 pub use plan::{PlanOptions, PlanOutcome, plan};
 pub use planned::{PlanPlace, planned_configuration};
 pub use session::{Session, Settings};

@@ -6,11 +6,12 @@ use crate::session::Session;
 use crate::test::stand_in;
 use formwork_addresses::ProviderAddr;
 use formwork_configuration::{
-    Configuration, InputLayer, Loading, Module, SourceReader, StaticInputs, StaticVariables,
-    TestConfiguration, missing_variable, root_variables,
+    Configuration, InputLayer, LanguageLevel, Loading, Module, ModuleFetcher, SourceReader,
+    StaticInputs, StaticVariables, TestConfiguration, missing_variable, root_variables,
 };
 use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap, SourceRange, nearest};
-use formwork_eval::{Builtins, Files, Surroundings};
+use formwork_environment::Environment;
+use formwork_eval::{Builtins, Confinement, Files, Surroundings};
 use formwork_evaluation::{Calls, Evaluator, Objects, Setting};
 use formwork_graph::StaticGraph;
 use formwork_plan::SourceText;
@@ -49,16 +50,16 @@ pub fn load(session: &Session) -> (Loaded, Diagnostics) {
 
 /// The same; `partial` if it is only looked at, so that values of variables may be missing.
 pub(crate) fn load_with(session: &Session, partial: bool) -> (Loaded, Diagnostics) {
-    let recording = Arc::new(RecordingReader::new(session.reader.clone()));
-    let mut sources = session.sources.clone();
-    let files = Arc::new(RecordingFiles::new(disk(session)));
-    let ((configuration, test), mut diagnostics) =
-        with_loading(session, &*recording, files.clone(), partial, |loading| {
-            read(session, loading, &mut sources)
-        });
-    let mut checkable = configuration.is_readable;
+    let known = session.read.as_ref().filter(|_| session.trial.is_none());
+    let (read, test) = match known.filter(|read| read.is_of(session, partial)) {
+        Some(read) => (read.clone(), None),
+        None => Reading::of(session, partial)
+            .recorded(|loading, sources| self::read(session, loading, sources)),
+    };
+    let mut diagnostics = read.diagnostics.clone();
+    let mut checkable = read.configuration.is_readable;
     let graph = if checkable {
-        let (graph, said) = StaticGraph::build(&configuration);
+        let (graph, said) = StaticGraph::build(&read.configuration);
         checkable = !said.has_errors();
         diagnostics.append(said);
         graph
@@ -67,14 +68,152 @@ pub(crate) fn load_with(session: &Session, partial: bool) -> (Loaded, Diagnostic
     };
     let loaded = Loaded {
         checkable,
-        configuration: Arc::new(configuration),
+        configuration: read.configuration.clone(),
         graph: Arc::new(graph),
-        sources,
-        texts: recording.texts(),
-        files,
+        sources: read.sources.clone(),
+        texts: read.texts.clone(),
+        files: read.files.clone(),
         test,
     };
     (loaded, diagnostics)
+}
+
+/// A configuration as it was read, with all that reading it left behind. A caller who had to look at
+/// it before the operation hands it over in [`Session::read`], so that it is read once.
+pub struct ReadConfiguration {
+    /// The configuration.
+    pub configuration: Arc<Configuration>,
+    /// Its files.
+    pub sources: SourceMap,
+    /// What was wrong with it.
+    pub diagnostics: Diagnostics,
+    texts: Vec<SourceText>,
+    files: Arc<RecordingFiles>,
+    reader: Arc<dyn SourceReader + Send + Sync>,
+    fetcher: Arc<dyn ModuleFetcher + Send + Sync>,
+    level: LanguageLevel,
+    /// Where the layers of inputs lie; who changes them has others.
+    inputs: (usize, usize),
+    workspace: String,
+    partial: bool,
+}
+
+impl ReadConfiguration {
+    /// Whether the session would read the same.
+    fn is_of(&self, session: &Session, partial: bool) -> bool {
+        Arc::ptr_eq(&self.reader, &session.reader)
+            && Arc::ptr_eq(&self.fetcher, &session.fetcher)
+            && self.level == session.settings.level
+            && self.inputs == place_of(&session.inputs)
+            && self.workspace == session.settings.workspace
+            && self.partial == partial
+    }
+}
+
+fn place_of(inputs: &[InputLayer]) -> (usize, usize) {
+    let place = if inputs.is_empty() {
+        0
+    } else {
+        inputs.as_ptr().addr()
+    };
+    (place, inputs.len())
+}
+
+/// What reading a configuration needs; the fields are those of [`Session`] and its settings.
+#[allow(missing_docs)]
+pub struct Reading<'a> {
+    pub environment: &'a Environment,
+    pub reader: Arc<dyn SourceReader + Send + Sync>,
+    pub fetcher: Arc<dyn ModuleFetcher + Send + Sync>,
+    pub level: LanguageLevel,
+    pub inputs: &'a [InputLayer],
+    pub sources: &'a SourceMap,
+    pub workspace: &'a str,
+    pub called_in: &'a Path,
+    pub files_within: Option<Arc<Confinement>>,
+    /// Whether values of variables may be missing, since it is only looked at.
+    pub partial: bool,
+}
+
+impl<'a> Reading<'a> {
+    fn of(session: &'a Session, partial: bool) -> Self {
+        Self {
+            environment: &session.environment,
+            reader: session.reader.clone(),
+            fetcher: session.fetcher.clone(),
+            level: session.settings.level.clone(),
+            inputs: &session.inputs,
+            sources: &session.sources,
+            workspace: &session.settings.workspace,
+            called_in: session.called_in(),
+            files_within: session.settings.files_within.clone(),
+            partial,
+        }
+    }
+
+    /// Does something with everything that loading needs besides the directory.
+    fn lend<T>(
+        &self,
+        reader: &dyn SourceReader,
+        files: Arc<dyn Files>,
+        work: impl FnOnce(&Loading<'_>) -> T,
+    ) -> T {
+        let builtins = Builtins::new(early_surroundings(self.environment, files));
+        work(&Loading {
+            reader,
+            fetcher: &*self.fetcher,
+            level: self.level.clone(),
+            statics: StaticInputs {
+                variables: StaticVariables::Layers(self.inputs),
+                workspace: self.workspace,
+                working_directory: &self.called_in.to_string_lossy(),
+                functions: Some(&builtins),
+                partial: self.partial,
+            },
+        })
+    }
+
+    /// What `read` reads, and all that it leaves behind.
+    fn recorded(
+        &self,
+        read: impl FnOnce(&Loading<'_>, &mut SourceMap) -> Checked<Read>,
+    ) -> (Arc<ReadConfiguration>, Option<Arc<TestConfiguration>>) {
+        let recording = RecordingReader::new(self.reader.clone());
+        let mut sources = self.sources.clone();
+        let disk = formwork_eval::WorkingDirectory {
+            base: self.environment.working.clone(),
+            home: self.environment.home.clone(),
+            within: self.files_within.clone(),
+        };
+        let files = Arc::new(RecordingFiles::new(Arc::new(disk)));
+        let ((configuration, test), diagnostics) =
+            self.lend(&recording, files.clone(), |loading| {
+                read(loading, &mut sources)
+            });
+        let read = ReadConfiguration {
+            configuration: Arc::new(configuration),
+            sources,
+            diagnostics,
+            texts: recording.texts(),
+            files,
+            reader: self.reader.clone(),
+            fetcher: self.fetcher.clone(),
+            level: self.level.clone(),
+            inputs: place_of(self.inputs),
+            workspace: self.workspace.to_owned(),
+            partial: self.partial,
+        };
+        (Arc::new(read), test)
+    }
+}
+
+/// Reads the configuration of the working directory, to be handed over in [`Session::read`].
+pub fn read_configuration(with: &Reading<'_>) -> Arc<ReadConfiguration> {
+    let read = |loading: &Loading<'_>, sources: &mut SourceMap| {
+        let (configuration, said) = formwork_configuration::load(Path::new("."), loading, sources);
+        ((configuration, None), said)
+    };
+    with.recorded(read).0
 }
 
 /// Does something with everything that loading needs besides the directory.
@@ -85,28 +224,15 @@ pub(crate) fn with_loading<T>(
     partial: bool,
     work: impl FnOnce(&Loading<'_>) -> T,
 ) -> T {
-    let builtins = Builtins::new(early_surroundings(session, files));
-    let working_directory = session.called_in().to_string_lossy();
-    work(&Loading {
-        reader,
-        fetcher: &*session.fetcher,
-        level: session.settings.level.clone(),
-        statics: StaticInputs {
-            variables: StaticVariables::Layers(&session.inputs),
-            workspace: &session.settings.workspace,
-            working_directory: &working_directory,
-            functions: Some(&builtins),
-            partial,
-        },
-    })
+    Reading::of(session, partial).lend(reader, files, work)
 }
 
 /// What functions reach that are called before anything is planned.
-pub(crate) fn early_surroundings(session: &Session, files: Arc<dyn Files>) -> Surroundings {
+pub(crate) fn early_surroundings(environment: &Environment, files: Arc<dyn Files>) -> Surroundings {
     Surroundings {
         files,
-        clock: session.environment.clock.clone(),
-        randomness: session.environment.randomness.clone(),
+        clock: environment.clock.clone(),
+        randomness: environment.randomness.clone(),
         plan_time: None,
         settle_impure: false,
     }

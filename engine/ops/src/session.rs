@@ -66,6 +66,9 @@ pub struct Session {
     pub reader: Arc<dyn SourceReader + Send + Sync>,
     /// Where modules other than local ones come from.
     pub fetcher: Arc<dyn ModuleFetcher + Send + Sync>,
+    /// The configuration, if it was read before ([`crate::read_configuration`]) with the same reader,
+    /// fetcher and inputs; else it is read when it is needed.
+    pub read: Option<Arc<crate::ReadConfiguration>>,
     /// Who makes providers.
     pub factory: Arc<dyn ProviderFactory>,
     /// Where the state is.

@@ -191,6 +191,7 @@ impl World {
             sources: SourceMap::new(),
             judge: Arc::new(|_: &Plan| Diagnostics::new()),
             events: Arc::new(Deaf),
+            read: None,
             cancel: Cancellation::new(),
             settings: Settings {
                 tool_version: "0.0.0".to_owned(),

@@ -12,7 +12,7 @@ pub fn format(text: &[u8]) {
         assert_eq!(out, text, "text with errors was changed");
         return;
     }
-    if unwraps_a_comment(text, &before) {
+    if unwraps_a_comment(text, &before) || joins_numbers(text) {
         return;
     }
     let (after, wrong) = parse(FILE, &out);
@@ -43,6 +43,16 @@ fn unwraps_a_comment(text: &[u8], body: &Body) -> bool {
         open.extend(body.blocks().iter().map(|b| b.body.clone()));
     }
     false
+}
+
+/// `0. 1` and `x.0 .1` lose their spaces, as Terraform has it, and are other numbers then.
+fn joins_numbers(text: &[u8]) -> bool {
+    formwork_syntax::scan(text, formwork_syntax::ScanMode::Code)
+        .windows(3)
+        .any(|three| {
+            let number = |i: usize| three[i].kind == TokenKind::Number;
+            number(0) && three[1].kind == TokenKind::Dot && number(2)
+        })
 }
 
 fn same<'a>(before: &'a Body, after: &Body, within: &mut Vec<&'a str>) {

@@ -1,6 +1,6 @@
 //! `fmt`: files laid out as they should be.
 //!
-//! Files are `.tf`, `.tfvars`, `.tftest.hcl` and `.tfmock.hcl`; hidden ones and editors' leavings are
+//! Files are `.tf`, `.tfvars`, `.tftest.hcl`, `.tfmock.hcl` and `.tfquery.hcl`; hidden ones and editors' leavings are
 //! not looked at. Exit codes: 2 if something could not be read or parsed, else 3 if `-check` found a
 //! file that would change.
 
@@ -12,7 +12,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-const ENDINGS: [&str; 4] = [".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl"];
+const ENDINGS: [&str; 5] = [
+    ".tf",
+    ".tfvars",
+    ".tftest.hcl",
+    ".tfmock.hcl",
+    ".tfquery.hcl",
+];
 /// Directories below which nobody looks.
 const MOST_DEPTH: usize = 100;
 
@@ -113,10 +119,16 @@ impl Work<'_> {
                 continue;
             }
             let below = path.join(&*name);
-            match std::fs::metadata(entry.path()) {
-                Ok(m) if m.is_dir() => {
+            let linked = entry.file_type().is_ok_and(|t| t.is_symlink());
+            // Only what a link names must be asked for; of the rest the directory tells the kind.
+            let kind = if linked {
+                std::fs::metadata(entry.path()).map(|m| m.file_type())
+            } else {
+                entry.file_type()
+            };
+            match kind {
+                Ok(kind) if kind.is_dir() => {
                     // a link to a directory above would go round for ever
-                    let linked = entry.file_type().is_ok_and(|t| t.is_symlink());
                     if recursive && !linked && depth < MOST_DEPTH {
                         self.directory(&below, true, depth + 1, files);
                     }

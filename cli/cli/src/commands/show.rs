@@ -135,7 +135,7 @@ async fn plan(
         let configuration = (!preview.diagnostics.has_errors()).then_some(&preview.configuration);
         session
             .streams
-            .out(&plan_json(plan, configuration, &schemas));
+            .out(&plan_json(plan, configuration.map(|c| &**c), &schemas));
     } else {
         let of = identity(plan.prior.cloud.as_deref());
         session

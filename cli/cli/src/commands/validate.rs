@@ -26,6 +26,7 @@ pub fn run(session: &Session, arguments: &arguments::Validate) -> u8 {
             reading: arguments.reading.clone(),
             for_program: arguments.json,
             no_cloud: true,
+            partial: true,
             ..Wanted::default()
         };
         match Operation::begin(session, interrupts, &wanted).await {

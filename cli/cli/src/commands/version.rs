@@ -9,6 +9,7 @@ use crate::preview::Preview;
 use crate::providers;
 use crate::session::{Session, exit};
 use formwork_render::Versions;
+use std::sync::Arc;
 
 /// Our own version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -17,7 +18,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub fn run(session: &Session, arguments: &arguments::Version) -> u8 {
     let level = session.level(false).version.to_string();
     let platform = platform();
-    let preview = Preview::of_directory(session, None, &modules::installed(session));
+    let preview = Preview::of_directory(session, None, Arc::new(modules::installed(session)));
     // what the lock file says of providers that are not ours, and ours as they would be chosen
     let mut selected: std::collections::BTreeMap<String, String> = preview
         .configuration

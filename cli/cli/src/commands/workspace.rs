@@ -17,6 +17,7 @@ use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_ops::{push_state, read_state};
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 const DEFAULT: &str = "default";
 
@@ -38,7 +39,11 @@ pub fn run(session: &Session, command: &Command) -> u8 {
 fn folder(session: &Session) -> Result<PathBuf, u8> {
     // where the folder is may depend on variables; what is wrong with them is for others to say
     let (values, _) = gather(session, &Inputs::default());
-    let preview = Preview::of_directory(session, Some(&values), &modules::installed(session));
+    let preview = Preview::of_directory(
+        session,
+        Some(&values),
+        Arc::new(modules::installed(session)),
+    );
     preview
         .workspace_folder(session)
         .map(|folder| session.environment.working.join(folder))

@@ -87,6 +87,7 @@ pub fn session(folder: &Path, inputs: Vec<InputLayer>, seed: u64) -> Session {
         sources: SourceMap::new(),
         judge: Arc::new(|_: &Plan| Diagnostics::new()),
         events: Arc::new(()),
+        read: None,
         cancel: Cancellation::new(),
         settings: Settings {
             tool_version: "0.1.0".to_owned(),

@@ -212,6 +212,7 @@ impl World {
             }],
             judge: Arc::new(|_: &Plan| Diagnostics::new()),
             events: Arc::new(()),
+            read: None,
             cancel: Cancellation::new(),
             settings: Settings {
                 tool_version: "0.1.0".to_owned(),
