@@ -5,7 +5,7 @@ use formwork_values::{Kind, Number, Refinement, Type, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::collections::is_open_set;
-use super::{Answer, Given, unknown};
+use super::{Answer, Given, room_for_text, unknown};
 use crate::convert::Converts;
 use crate::functions::CallError;
 
@@ -195,6 +195,7 @@ fn one(pieces: &[Piece], arguments: &[Value]) -> Result<Value, String> {
                 let text = verb.render(argument)?;
                 if !open {
                     out.push_str(&text);
+                    room_for_text(out.len()).map_err(|e| e.detail)?;
                 }
             }
         }

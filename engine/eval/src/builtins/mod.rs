@@ -115,6 +115,37 @@ impl<'a> Given<'a> {
     }
 }
 
+/// How long a text may be, in bytes, that is put together of others. Texts that are read may be longer.
+pub(crate) const MOST_TEXT: usize = 32 * 1024 * 1024;
+/// Into how many pieces a text may be cut.
+const MOST_PIECES: usize = 4_000_000;
+
+/// Refuses a text longer than [`MOST_TEXT`], before it is made or while it grows.
+fn room_for_text(length: usize) -> Result<(), CallError> {
+    if length <= MOST_TEXT {
+        Ok(())
+    } else {
+        Err(too_long())
+    }
+}
+
+fn too_long() -> CallError {
+    CallError::call(format!(
+        "The text would be longer than {} MiB, which is more than any argument takes.",
+        MOST_TEXT / (1024 * 1024)
+    ))
+}
+
+/// Refuses more pieces than [`MOST_PIECES`].
+fn room_for_pieces(count: usize) -> Result<(), CallError> {
+    if count <= MOST_PIECES {
+        return Ok(());
+    }
+    Err(CallError::call(format!(
+        "The text falls into more than {MOST_PIECES} pieces."
+    )))
+}
+
 type Answer = Result<Value, CallError>;
 type Body = fn(&Given<'_>) -> Answer;
 

@@ -77,7 +77,9 @@ impl Pattern {
 
     /// The text with each match replaced. In the replacement `$1`, `$name` and `${name}` stand for
     /// groups and `$$` for a dollar; a group that is not there or took no part stands for nothing.
-    pub fn replace_all(&self, text: &str, replacement: &str) -> String {
+    /// `None` if it would grow beyond `longest` bytes.
+    pub fn replace_all(&self, text: &str, replacement: &str, longest: usize) -> Option<String> {
+        let longest = longest.max(text.len());
         let mut out = String::with_capacity(text.len());
         let mut done = 0;
         for found in self.all(text) {
@@ -85,9 +87,12 @@ impl Pattern {
             out.push_str(text.get(done..range.start).unwrap_or_default());
             self.expand(&found, replacement, &mut out);
             done = range.end;
+            if out.len() > longest {
+                return None;
+            }
         }
         out.push_str(text.get(done..).unwrap_or_default());
-        out
+        (out.len() <= longest).then_some(out)
     }
 
     fn expand(&self, found: &Match<'_>, replacement: &str, out: &mut String) {
@@ -270,7 +275,11 @@ mod tests {
             ("$01", "x"),
             ("$9", "x"),
         ] {
-            assert_eq!(pattern.replace_all("abxa", by), expected, "{by}");
+            assert_eq!(
+                pattern.replace_all("abxa", by, 100).as_deref(),
+                Some(expected),
+                "{by}"
+            );
         }
     }
 }

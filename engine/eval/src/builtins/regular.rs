@@ -5,7 +5,7 @@ use std::sync::Arc;
 use formwork_values::{Type, Value};
 
 use super::pattern::{self, Match, Pattern};
-use super::{Answer, Given, unknown};
+use super::{Answer, Given, MOST_TEXT, room_for_pieces, room_for_text, too_long, unknown};
 use crate::functions::CallError;
 
 /// What one match yields.
@@ -94,7 +94,11 @@ pub(super) fn regexall(given: &Given<'_>) -> Answer {
     let Some(text) = given.at(1).as_str() else {
         return Ok(unknown(Type::list(shape.ty())));
     };
-    let found = pattern.all(text).map(|m| shape.value(&m)).collect();
+    let mut found = Vec::new();
+    for m in pattern.all(text) {
+        found.push(shape.value(&m));
+        room_for_pieces(found.len())?;
+    }
     Ok(Value::list(shape.ty(), found))
 }
 
@@ -102,8 +106,13 @@ pub(super) fn replace(given: &Given<'_>) -> Answer {
     let (text, what, by) = (given.text(0), given.text(1), given.text(2));
     let inner = what.strip_prefix('/').and_then(|w| w.strip_suffix('/'));
     let Some(inner) = inner else {
+        let grown = text.matches(what).count().saturating_mul(by.len());
+        room_for_text(text.len().saturating_add(grown))?;
         return Ok(Value::string(text.replace(what, by)));
     };
     let pattern = pattern::compile(inner).map_err(|detail| CallError::argument(1, detail))?;
-    Ok(Value::string(pattern.replace_all(text, by)))
+    match pattern.replace_all(text, by, MOST_TEXT) {
+        Some(replaced) => Ok(Value::string(replaced)),
+        None => Err(too_long()),
+    }
 }

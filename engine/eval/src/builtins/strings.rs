@@ -3,7 +3,7 @@
 use formwork_values::{Kind, Refinement, Type, Value};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Answer, Given, unknown};
+use super::{Answer, Given, room_for_pieces, room_for_text, unknown};
 use crate::functions::CallError;
 
 pub(super) fn chomp(given: &Given<'_>) -> Answer {
@@ -54,6 +54,8 @@ pub(super) fn indent(given: &Given<'_>) -> Answer {
         ));
     };
     let pad = format!("\n{}", " ".repeat(spaces));
+    let lines = given.text(1).matches('\n').count();
+    room_for_text(given.text(1).len().saturating_add(lines * spaces))?;
     Ok(Value::string(given.text(1).replace('\n', &pad)))
 }
 
@@ -76,6 +78,7 @@ pub(super) fn join(given: &Given<'_>) -> Answer {
                     }
                     first = false;
                     out.push_str(s);
+                    room_for_text(out.len())?;
                 }
                 Kind::Unknown(_) => {
                     // nulls further on are still wrong
@@ -178,6 +181,7 @@ pub(super) fn title(given: &Given<'_>) -> Answer {
 
 pub(super) fn split(given: &Given<'_>) -> Answer {
     let (separator, text) = (given.text(0), given.text(1));
+    room_for_pieces(text.matches(separator).count())?;
     let parts: Vec<Value> = if separator.is_empty() {
         text.chars()
             .map(|c| Value::string(c.encode_utf8(&mut [0; 4])))

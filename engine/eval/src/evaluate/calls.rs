@@ -323,6 +323,8 @@ impl Evaluator<'_> {
         match outcome {
             Outcome::Value(value, diagnostics) => {
                 let failed = diagnostics.has_errors();
+                let made = value.as_str().map_or(0, str::len);
+                self.work.text = self.work.text.saturating_add(made);
                 for diagnostic in diagnostics {
                     let mut diagnostic = diagnostic;
                     diagnostic.subject.get_or_insert(call.name_range);

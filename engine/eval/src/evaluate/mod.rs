@@ -181,6 +181,29 @@ struct Evaluator<'a> {
     functions: &'a dyn Functions,
     problems: Vec<Problem>,
     pending: Vec<CallId>,
+    /// Steps taken, and bytes of text made.
+    work: Work,
+}
+
+/// What evaluating one expression has cost. Loops in loops and texts that double would else fill any
+/// memory from a few lines.
+#[derive(Default)]
+struct Work {
+    steps: u64,
+    text: usize,
+    /// Whether it was told that there was too much of either.
+    told: bool,
+}
+
+impl Work {
+    /// Steps of one evaluation: some seconds of them (our own tests wait for fewer).
+    const MOST_STEPS: u64 = if cfg!(test) { 200_000 } else { 20_000_000 };
+    /// Bytes of all texts that one evaluation makes.
+    const MOST_TEXT: usize = if cfg!(test) { 64 } else { 256 } * 1024 * 1024;
+
+    fn is_too_much(&self) -> bool {
+        self.steps > Self::MOST_STEPS || self.text > Self::MOST_TEXT
+    }
 }
 
 /// A place in the list of problems.
@@ -194,6 +217,7 @@ impl<'a> Evaluator<'a> {
             functions,
             problems: Vec::new(),
             pending: Vec::new(),
+            work: Work::default(),
         }
     }
 
@@ -267,6 +291,10 @@ impl<'a> Evaluator<'a> {
     }
 
     fn value_here(&mut self, expression: &Expression, locals: Locals<'_>) -> Value {
+        self.work.steps += 1;
+        if self.work.is_too_much() {
+            return self.give_up(expression);
+        }
         match expression.kind() {
             ExpressionKind::Invalid => {
                 // Told already, unless it was a JSON string that nobody had read as a template.
@@ -315,6 +343,33 @@ impl<'a> Evaluator<'a> {
             ExpressionKind::Object(items) => self.object(items, locals),
             ExpressionKind::For(f) => self.for_expression(f, expression, locals),
         }
+    }
+
+    /// Ends an evaluation that costs too much. Neither `try` nor a loop goes on after that.
+    fn give_up(&mut self, expression: &Expression) -> Value {
+        if !std::mem::replace(&mut self.work.told, true) {
+            let detail = if self.work.text > Work::MOST_TEXT {
+                format!(
+                    "Evaluating it makes too much text: more than {} MiB in one piece, or {} MiB in all. \
+                     Make the texts shorter, or fewer of them at once.",
+                    crate::builtins::MOST_TEXT / (1024 * 1024),
+                    Work::MOST_TEXT / (1024 * 1024)
+                )
+            } else {
+                format!(
+                    "Evaluating it takes more than {} steps: its loops stand in each other, and \
+                     their lengths multiply. Loop over fewer elements, or over a table that is made once, \
+                     as a local value.",
+                    Work::MOST_STEPS
+                )
+            };
+            self.problems.push(Problem {
+                diagnostic: Diagnostic::error("Expression too costly", detail)
+                    .at(expression.range()),
+                firm: true,
+            });
+        }
+        Value::dynamic()
     }
 
     fn number(&mut self, text: &str, expression: &Expression) -> Value {

@@ -24,6 +24,10 @@ impl Text {
             self.known.push_str(text);
         }
     }
+
+    fn is_too_long(&self) -> bool {
+        self.known.len() > crate::builtins::MOST_TEXT
+    }
 }
 
 impl Evaluator<'_> {
@@ -41,6 +45,7 @@ impl Evaluator<'_> {
             // whatever went wrong within, it would have been text
             return Value::unknown(Type::String);
         }
+        self.work.text = self.work.text.saturating_add(text.known.len());
         if text.open {
             Value::unknown_with(Type::String, Refinement::string_prefix(&text.known))
         } else {
@@ -59,6 +64,12 @@ impl Evaluator<'_> {
     ) {
         on_deep_stack(|| {
             for part in parts {
+                if text.is_too_long() {
+                    // Counted as all that may be made, which ends the evaluation with a word.
+                    self.work.text = usize::MAX;
+                    self.give_up(whole);
+                    return;
+                }
                 self.part(part, whole, text, marks, locals);
             }
         });

@@ -470,3 +470,64 @@ fn static_checks_reach_every_corner() {
         0
     );
 }
+
+/// A few lines that would fill any memory, or take for ever, end with a word.
+#[test]
+fn what_costs_too_much_is_refused() {
+    let check = |text: &str, summary: &str, part: &str| {
+        let mut sources = SourceMap::new();
+        let file = sources.add("here", text.as_bytes());
+        let (expression, said) =
+            formwork_syntax::parse_expression(file, text.as_bytes(), OffsetMap::PLAIN);
+        assert!(said.is_empty(), "{text}: {said:?}");
+        let found = evaluate(&expression, &names(), &functions()).diagnostics;
+        let told: Vec<_> = found.iter().map(|d| d.summary.as_str()).collect();
+        assert_eq!(told, [summary], "{text}");
+        let detail = found.iter().map(|d| d.detail.as_str()).next();
+        assert!(
+            detail.is_some_and(|d| d.contains(part)),
+            "{text}: {detail:?}"
+        );
+    };
+    let call = "Error in function call";
+    let costly = "Expression too costly";
+    let tenfold = |n: usize| {
+        let open = "replace(".repeat(n);
+        let close = ", \"a\", \"aaaaaaaaaa\")".repeat(n);
+        format!("{open}\"a\"{close}")
+    };
+    check(&tenfold(30), call, "longer than 32 MiB");
+    check(
+        &format!(
+            "try({}, 1)[0]",
+            "[for a in range(1024) : [for b in range(1024) : [for c in range(1024) : c]]]"
+        ),
+        costly,
+        "steps",
+    );
+    check(
+        "replace(join(\"\", [for i in range(4) : format(\"%04000d\", i)]), \"/./\", format(\"%04000d\", 1))",
+        call,
+        "longer than 32 MiB",
+    );
+    check(
+        "join(\"\", [for i in range(1024) : join(\"\", [for j in range(20) : format(\"%04000d\", j)])])",
+        costly,
+        "MiB in all",
+    );
+    check(
+        "length([for i in range(1024) : format(\"%04000d\", i)][*]) == 0 ? 1 : \"%{ for i in range(1024) }%{ for j in range(1024) }0123456789012345678901234567890123456789%{ endfor }%{ endfor }\"",
+        costly,
+        "32 MiB in one piece",
+    );
+    check(
+        "[for a in range(1024) : [for b in range(100) : \"${format(\"%04000d\", a)}-${b}\"]]",
+        costly,
+        "MiB in all",
+    );
+    check(
+        "setproduct(range(1024), range(1024))",
+        call,
+        "1000000 elements",
+    );
+}
