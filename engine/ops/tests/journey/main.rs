@@ -17,3 +17,4 @@ mod protocol;
 mod recorded;
 mod skeleton;
 mod surroundings;
+mod validated;
