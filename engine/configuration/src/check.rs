@@ -96,7 +96,10 @@ impl CheckBlock {
                     )
                     .at(inner.header_range()),
                 ),
-                "data" => data = ResourceBlock::decode(inner, diagnostics).map(Arc::new),
+                "data" => {
+                    scoped(inner, diagnostics);
+                    data = ResourceBlock::decode(inner, diagnostics).map(Arc::new);
+                }
                 "assert" => asserts.extend(CheckRule::decode(inner, diagnostics)),
                 _ => {}
             }
@@ -116,6 +119,34 @@ impl CheckBlock {
             asserts,
             range: block.header_range(),
         })
+    }
+}
+
+/// A data source within a check is read once, whatever comes of it.
+fn scoped(block: &Block, diagnostics: &mut Diagnostics) {
+    const LOOK: Shape = Shape {
+        attributes: &[("count", false), ("for_each", false)],
+        blocks: &[("lifecycle", &[])],
+    };
+    let (own, _) = LOOK.split(&block.body, &mut Diagnostics::new());
+    for a in own.attributes() {
+        diagnostics.push(
+            Diagnostic::error(
+                format!("Invalid \"{}\" attribute", a.name),
+                "The data source of a check block is read once. Leave the argument out.",
+            )
+            .at(a.name_range),
+        );
+    }
+    for b in own.blocks() {
+        diagnostics.push(
+            Diagnostic::error(
+                "Invalid lifecycle block",
+                "The data source of a check block has no lifecycle settings: what must hold for it is \
+                 said by the check's own assertions.",
+            )
+            .at(b.type_range),
+        );
     }
 }
 

@@ -209,6 +209,15 @@ impl Configuration {
         all
     }
 
+    /// A provider block that configures something in a module or below it.
+    pub(crate) fn configured_below(&self, path: &ModulePath) -> Option<&ProviderConfig> {
+        self.modules
+            .range(path.clone()..)
+            .take_while(|(p, _)| p.is_within(path))
+            .flat_map(|(_, m)| m.providers.values())
+            .find(|p| !p.body.is_empty())
+    }
+
     /// What was read but is not acted on, in the order of modules.
     pub fn unserved(&self) -> impl Iterator<Item = &Unserved> {
         self.distinct_modules().flat_map(|(_, m)| &m.unserved)

@@ -32,14 +32,14 @@ fn no_calls(d: Diagnostic) -> Diagnostic {
     .at_opt(d.subject)
 }
 
-/// A constant of a type; null counts as absent.
+/// A constant of a type; null is none.
 fn constant_of(e: &Expression, ty: &Type, diagnostics: &mut Diagnostics) -> Option<Value> {
     let value = constant(e, diagnostics)?;
     let given = value.type_of();
+    let is_null = value.is_null();
     match convert(value, ty) {
-        Ok(v) if v.is_null() => None,
-        Ok(v) => Some(v),
-        Err(_) => {
+        Ok(v) if !is_null => Some(v),
+        _ => {
             let wanted = match ty {
                 Type::Bool => "either true or false",
                 Type::String => "a text",
@@ -48,10 +48,16 @@ fn constant_of(e: &Expression, ty: &Type, diagnostics: &mut Diagnostics) -> Opti
             diagnostics.push(
                 Diagnostic::error(
                     "Unsuitable value type",
-                    format!(
-                        "The value must be {wanted}, but it is of type {}.",
-                        given.friendly_name()
-                    ),
+                    if is_null {
+                        format!(
+                            "The value must be {wanted}, but it is null. Leave the argument out."
+                        )
+                    } else {
+                        format!(
+                            "The value must be {wanted}, but it is of type {}.",
+                            given.friendly_name()
+                        )
+                    },
                 )
                 .at(e.range()),
             );

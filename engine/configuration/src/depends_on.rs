@@ -21,6 +21,25 @@ fn quoted(e: &Expression, diagnostics: &mut Diagnostics) {
     );
 }
 
+/// An expression as a static path that was never written in quotes.
+pub(crate) fn plain_static_path(
+    e: &Expression,
+    diagnostics: &mut Diagnostics,
+) -> Option<Traversal> {
+    let quoted = e.as_literal_string().is_some() && e.as_traversal().is_none();
+    if !quoted {
+        return static_path(e, diagnostics);
+    }
+    diagnostics.push(
+        Diagnostic::error(
+            "Invalid expression",
+            "A plain path is wanted here: names joined by dots, without quotes.",
+        )
+        .at(e.range()),
+    );
+    None
+}
+
 /// An expression as a static path. Text in quotes is read as one too, with a warning.
 pub(crate) fn static_path(e: &Expression, diagnostics: &mut Diagnostics) -> Option<Traversal> {
     if e.is_invalid() {
@@ -157,6 +176,18 @@ pub(crate) fn provider_reference(
         } => (collection, Some(key.clone())),
         _ => (e, None),
     };
+    let shaped = path.as_traversal().is_some() || path.as_literal_string().is_some();
+    if !shaped && !path.is_invalid() {
+        diagnostics.push(
+            Diagnostic::error(
+                "Invalid provider configuration reference",
+                "A provider configuration is named by its local name and, where it has one, its alias, \
+                 as in google or google.europe.",
+            )
+            .at(e.range()),
+        );
+        return None;
+    }
     let path = static_path(path, diagnostics)?;
     let mut key = key;
     let alias = match &path.steps[..] {

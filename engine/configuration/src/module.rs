@@ -1,8 +1,7 @@
 //! [`Module`]: the blocks of one directory, decoded.
 
 use crate::check::CheckBlock;
-use crate::constant::text;
-use crate::depends_on::static_list;
+use crate::constant::{constant, text};
 use crate::language::LanguageLevel;
 use crate::module_call::ModuleCall;
 use crate::provider::{ProviderConfig, ProviderRequirement, constraints, requirements};
@@ -13,7 +12,8 @@ use crate::variable::{InputVariable, LocalValue, OutputValue};
 use crate::version::VersionConstraints;
 use formwork_addresses::{LocalProviderConfig, ProviderAddr, Resource, ResourceMode};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, SourceRange};
-use formwork_syntax::{Attribute, Block, Body};
+use formwork_syntax::{Attribute, Block, Body, Expression, ExpressionKind};
+use formwork_values::{Type, Value, convert};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -103,6 +103,23 @@ impl Unserved {
     }
 }
 
+/// The `terraform` block.
+pub(crate) const SETTINGS: Shape = Shape {
+    attributes: &[
+        ("required_version", false),
+        ("experiments", false),
+        ("language", false),
+    ],
+    blocks: &[
+        ("required_providers", &[]),
+        ("backend", &["type"]),
+        ("cloud", &[]),
+        ("provider_meta", &["name"]),
+        ("state_store", &["type"]),
+        ("encryption", &[]),
+    ],
+};
+
 /// The blocks of a file.
 pub(crate) const TOP_LEVEL: Shape = Shape {
     attributes: &[],
@@ -154,6 +171,23 @@ fn as_native(body: &Body, diagnostics: &mut Diagnostics) -> Body {
         body.range(),
         body.missing_item_range(),
     )
+}
+
+/// What is wrong with the language's edition. There is one.
+fn edition(e: &Expression) -> Option<Diagnostic> {
+    let (summary, detail) = match e.as_keyword() {
+        _ if e.is_invalid() => return None,
+        Some("TF2021") => return None,
+        None => (
+            "Invalid language edition",
+            "The edition of the language is a plain word, and there is one: TF2021.".to_owned(),
+        ),
+        Some(other) => (
+            "Unsupported language edition",
+            format!("There is no edition {other} of the language; there is one: TF2021."),
+        ),
+    };
+    Some(Diagnostic::error(summary, detail).at(e.range()))
 }
 
 /// Whether declarations stand within the block that belong beside it, as after a brace that is missing:
@@ -444,6 +478,38 @@ impl Module {
         }
     }
 
+    /// A `provider_meta` block: its arguments are constants, and sent nowhere.
+    fn provider_meta(&mut self, block: &Block, diagnostics: &mut Diagnostics) {
+        let Some(name) = block.label(0) else {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Missing provider for provider_meta",
+                    "A provider_meta block takes one label: the provider that it is for.",
+                )
+                .at(block.open_brace)
+                .within(block.header_range()),
+            );
+            return;
+        };
+        if labels(block, ["provider"], diagnostics).is_none() {
+            return;
+        }
+        if self.provider_meta.contains_key(name) {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Duplicate provider_meta block",
+                    format!("There is a provider_meta block for \"{name}\" already."),
+                )
+                .at(block.header_range()),
+            );
+            return;
+        }
+        for a in block.body.attributes() {
+            constant(&a.expression, diagnostics);
+        }
+        self.provider_meta.insert(name.clone(), block.body.clone());
+    }
+
     /// Takes what `required_version` has come to.
     pub(crate) fn require_version(
         &mut self,
@@ -480,41 +546,39 @@ impl Module {
         requirements_at: &mut Option<SourceRange>,
         diagnostics: &mut Diagnostics,
     ) {
-        const SHAPE: Shape = Shape {
-            attributes: &[
-                ("required_version", false),
-                ("experiments", false),
-                ("language", false),
-            ],
-            blocks: &[
-                ("required_providers", &[]),
-                ("backend", &["type"]),
-                ("cloud", &[]),
-                ("provider_meta", &["name"]),
-                ("state_store", &["type"]),
-                ("encryption", &[]),
-            ],
-        };
         labels(block, [], diagnostics);
-        let body = SHAPE.read(&block.body, block.open_brace, diagnostics);
+        let body = SETTINGS.read(&block.body, block.open_brace, diagnostics);
         if let Some(a) = body.attribute("required_version") {
+            let plain = constant(&a.expression, &mut Diagnostics::new());
+            let is_text = |v: Value| convert(v, &Type::String).is_ok();
             if a.expression.is_computed() {
                 self.computed_versions.push(a.clone());
+            } else if matches!(a.expression.kind(), ExpressionKind::Null) {
+                // No constraint is none.
+            } else if plain.is_some_and(|v| !is_text(v)) {
+                diagnostics.push(
+                    Diagnostic::error(
+                        "Invalid version constraint",
+                        "A constraint on versions is a text, such as \">= 1.3, < 2.0\".",
+                    )
+                    .at(a.expression.range()),
+                );
             } else if let Some(given) = text(&a.expression, diagnostics) {
                 self.require_version(&given, a, level, diagnostics);
             }
         }
-        if let Some(a) = body.attribute("experiments")
-            && !static_list(&a.expression, diagnostics).is_empty()
-        {
+        if let Some(a) = body.attribute("experiments") {
             diagnostics.push(
                 Diagnostic::error(
                     "Module uses experimental features",
                     "Experimental features of Terraform are part of none of its releases, and not \
                      part of Formwork.",
                 )
-                .at(a.range),
+                .at(a.name_range),
             );
+        }
+        if let Some(a) = body.attribute("language") {
+            diagnostics.extend(edition(&a.expression));
         }
         for inner in body.blocks() {
             let header = inner.header_range();
@@ -554,10 +618,14 @@ impl Module {
                             });
                         }
                         Some(b) if (&*b.kind == "cloud") == (&*kind == "cloud") => {
-                            let what = if &*kind == "cloud" { "cloud" } else { "backend" };
+                            let (what, summary) = if &*kind == "cloud" {
+                                ("cloud", "Duplicate HCP Terraform configurations")
+                            } else {
+                                ("backend", "Duplicate backend configuration")
+                            };
                             diagnostics.push(
                                 Diagnostic::error(
-                                    format!("Duplicate {what} configuration"),
+                                    summary,
                                     format!("A module may hold one {what} block only."),
                                 )
                                 .at(header),
@@ -573,11 +641,7 @@ impl Module {
                         ),
                     }
                 }
-                "provider_meta" => {
-                    if let Some([name]) = labels(inner, ["name"], diagnostics) {
-                        self.provider_meta.insert(name.clone(), inner.body.clone());
-                    }
-                }
+                "provider_meta" => self.provider_meta(inner, diagnostics),
                 "state_store" => self.unserved.push(Unserved {
                     construct: "state_store",
                     range: header,

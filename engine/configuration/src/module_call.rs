@@ -3,7 +3,7 @@
 use crate::constant::text_argument;
 use crate::depends_on::{ProviderReference, StaticReference, depends_on, provider_reference};
 use crate::provider::constraints;
-use crate::resource::Repetition;
+use crate::resource::{Repetition, with_escaped};
 use crate::shape::{Shape, labels, name_label};
 use crate::version::VersionConstraints;
 use formwork_addresses::LocalProviderConfig;
@@ -185,7 +185,7 @@ impl fmt::Display for ModuleSource {
 }
 
 /// What of a module block is not a variable of the module.
-const META: Shape = Shape {
+pub(crate) const META: Shape = Shape {
     attributes: &[
         ("source", true),
         ("version", false),
@@ -219,11 +219,13 @@ impl ModuleCall {
         if !name_label(block, 0, "Invalid module instance name", diagnostics) {
             return None;
         }
-        let (own, rest) = META.read_partial(&block.body, block.open_brace, diagnostics);
+        let (own, mut rest) = META.read_partial(&block.body, block.open_brace, diagnostics);
         let body = &own;
+        let mut escaped = false;
         let mut enabled: Option<Attribute> = None;
         let mut lifecycle_seen = false;
-        for inner in own.blocks().iter().chain(rest.blocks()) {
+        let unknown = rest.blocks().to_vec();
+        for inner in own.blocks().iter().chain(&unknown) {
             let kind = &inner.block_type;
             if &**kind == "lifecycle" {
                 if std::mem::replace(&mut lifecycle_seen, true) {
@@ -241,7 +243,17 @@ impl ModuleCall {
                 enabled = inner.attribute("enabled").cloned();
                 continue;
             }
-            let d = if matches!(&**kind, "locals" | "provider" | "_") {
+            if &**kind == "_" && !std::mem::replace(&mut escaped, true) {
+                labels(inner, [], diagnostics);
+                rest = with_escaped(&rest, inner, diagnostics);
+                continue;
+            }
+            let d = if &**kind == "_" {
+                Diagnostic::error(
+                    "Duplicate escaping block",
+                    "A module block may hold one escaping block only.",
+                )
+            } else if matches!(&**kind, "locals" | "provider") {
                 Diagnostic::error(
                     "Reserved block type name in module block",
                     format!("A \"{kind}\" block has no meaning in a module block."),
@@ -296,10 +308,13 @@ impl ModuleCall {
             open: block.open_brace,
         };
         if call.computed.is_none() {
+            // No version is any version.
+            let any = version.is_some_and(|e| matches!(e.kind(), ExpressionKind::Null));
             let mut at = |name| {
                 text_argument(body, name, diagnostics).map(|(t, a)| (t, a.expression.range()))
             };
-            let (source, version) = (at("source"), at("version"));
+            let source = at("source");
+            let version = if any { None } else { at("version") };
             call.settle(source, version, diagnostics);
         }
         Some(call)
@@ -373,7 +388,6 @@ pub(crate) fn passed_providers(
                 Some((LocalProviderConfig::default_of(name), *range))
             }
             ObjectKey::Expression(k) => {
-                let k = k.without_parentheses();
                 // A literal text is one name, a path is a name and an alias.
                 let k = match k.kind() {
                     ExpressionKind::TemplateWrap(inner) => inner,

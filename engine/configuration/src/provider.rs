@@ -1,6 +1,6 @@
 //! Provider configurations and requirements.
 
-use crate::constant::{text, text_argument};
+use crate::constant::text_argument;
 use crate::depends_on::{provider_reference, static_list};
 use crate::resource::with_escaped;
 use crate::shape::{Shape, labels, name_label, suggest};
@@ -64,6 +64,10 @@ impl ComputedRequirement {
 impl ProviderConfig {
     pub(crate) fn decode(block: &Block, diagnostics: &mut Diagnostics) -> Option<Self> {
         let [name] = labels(block, ["name"], diagnostics)?;
+        if is_identifier(name) && !provider_word(name) || &**name == "-" {
+            diagnostics.push(invalid_local_name(name, block.header_range()));
+            return None;
+        }
         if !name_label(block, 0, "Invalid provider name", diagnostics) {
             return None;
         }
@@ -125,8 +129,16 @@ impl ProviderConfig {
                 );
             }
         }
+        let mut escaped = false;
         for inner in body.blocks() {
             match &*inner.block_type {
+                "_" if std::mem::replace(&mut escaped, true) => diagnostics.push(
+                    Diagnostic::error(
+                        "Duplicate escaping block",
+                        "A provider block may hold one escaping block only.",
+                    )
+                    .at(inner.type_range),
+                ),
                 "_" => rest = with_escaped(&rest, inner, diagnostics),
                 reserved => diagnostics.push(
                     Diagnostic::error(
@@ -149,6 +161,28 @@ impl ProviderConfig {
             open: block.open_brace,
         })
     }
+}
+
+/// Whether a word can be the type of a provider: small letters, digits and single dashes within.
+pub(crate) fn provider_word(word: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() && !c.is_uppercase() || c == '-';
+    !word.is_empty()
+        && word.chars().all(plain)
+        && !word.starts_with('-')
+        && !word.ends_with('-')
+        && !word.contains("--")
+}
+
+/// The error for a local name that can be no provider's.
+fn invalid_local_name(name: &str, range: SourceRange) -> Diagnostic {
+    Diagnostic::error(
+        "Invalid provider local name",
+        format!(
+            "{name:?} cannot be the name of a provider: such names are of small letters, digits and \
+             dashes, and begin and end without a dash."
+        ),
+    )
+    .at(range)
 }
 
 /// Reads constraints, or says what is wrong with them.
@@ -191,6 +225,10 @@ pub(crate) fn requirements(
             computed: ComputedRequirement::default(),
             range: a.range,
         };
+        if !provider_word(&a.name) {
+            diagnostics.push(invalid_local_name(&a.name, a.range));
+            continue;
+        }
         let (object, old_form) = (
             a.expression.as_static_map(),
             a.expression.as_literal_string(),
@@ -258,11 +296,23 @@ impl ProviderRequirement {
         range: SourceRange,
         diagnostics: &mut Diagnostics,
     ) {
-        match given.parse() {
+        match given.parse::<ProviderAddr>() {
+            Ok(source) if source.kind.starts_with("terraform-provider-") => diagnostics.push(
+                Diagnostic::error(
+                    "Invalid provider type",
+                    format!(
+                        "\"{given}\" is the name of a repository. The provider's own name is what \
+                         follows: \"{}\".",
+                        given.replacen("terraform-provider-", "", 1)
+                    ),
+                )
+                .at(range),
+            ),
             Ok(source) => self.source = source,
             Err(why) => {
                 let why: formwork_addresses::ParseError = why;
                 let summary = match &why.reason {
+                    _ if given.is_empty() => "Invalid provider source string",
                     r if r.contains("its type") => "Invalid provider type",
                     r if r.contains("its namespace") => "Invalid provider namespace",
                     r if r.contains("host") => "Invalid provider source hostname",
@@ -288,19 +338,46 @@ fn entry(
         Some("source") => {
             if value.is_computed() {
                 requirement.computed.source = Some(value.clone());
-            } else if let Some(given) = text(value, diagnostics) {
-                requirement.settle_source(&given, value.range(), diagnostics);
+            } else if let Some(given) = value.as_literal_string() {
+                requirement.settle_source(given, value.range(), diagnostics);
+            } else if !value.is_invalid() {
+                diagnostics.push(
+                    Diagnostic::error(
+                        "Invalid source",
+                        "The source of a provider is a text, such as \"hashicorp/google\".",
+                    )
+                    .at(value.range()),
+                );
             }
         }
         Some("version") => {
             if value.is_computed() {
                 requirement.computed.version = Some(value.clone());
-            } else if let Some(given) = text(value, diagnostics) {
-                requirement.version = constraints(&given, value.range(), diagnostics);
+            } else if let Some(given) = value.as_literal_string() {
+                requirement.version = constraints(given, value.range(), diagnostics);
+            } else if !value.is_invalid() {
+                diagnostics.push(
+                    Diagnostic::error(
+                        "Invalid version constraint",
+                        "The version of a provider is a text, such as \"~> 7.0\".",
+                    )
+                    .at(value.range()),
+                );
             }
         }
         Some("configuration_aliases") => {
             for item in static_list(value, diagnostics) {
+                if item.as_traversal().is_none() && !item.is_invalid() {
+                    diagnostics.push(
+                        Diagnostic::error(
+                            "Invalid expression",
+                            "A provider configuration is named here, without quotes: the local name, a \
+                             dot and the alias.",
+                        )
+                        .at(item.range()),
+                    );
+                    continue;
+                }
                 let Some(alias) = provider_reference(item, diagnostics) else {
                     continue;
                 };

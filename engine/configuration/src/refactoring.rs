@@ -3,15 +3,15 @@
 //! Addresses here are relative to the module in which the block stands.
 
 use crate::constant::flag_argument;
-use crate::depends_on::{ProviderReference, provider_reference, static_path};
-use crate::resource::Provisioner;
+use crate::depends_on::{ProviderReference, plain_static_path, provider_reference};
+use crate::resource::{Provisioner, ProvisionerTime};
 use crate::shape::{Shape, labels, missing_argument};
 use crate::written_address::{WrittenAddress, move_target};
 use formwork_addresses::{
     AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode,
 };
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
-use formwork_syntax::{Block, Body, Expression};
+use formwork_syntax::{Block, Body, Expression, ExpressionKind};
 use std::fmt;
 
 /// What a `moved` or `removed` block names: a module or a resource, with or without keys.
@@ -95,7 +95,7 @@ fn target_argument(
     diagnostics: &mut Diagnostics,
 ) -> Option<(MoveTarget, SourceRange)> {
     let a = body.attribute(name)?;
-    let path = static_path(&a.expression, diagnostics)?;
+    let path = plain_static_path(&a.expression, diagnostics)?;
     Some((move_target(&path, diagnostics)?, path.range()))
 }
 
@@ -190,19 +190,45 @@ impl RemovedBlock {
             );
             return None;
         }
+        if let MoveTarget::Resource(r) = &from
+            && r.resource.mode != ResourceMode::Managed
+        {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Data source address not allowed",
+                    "Only managed resources and modules are removed: nothing is kept of a data source \
+                     but what was read. Remove its block alone.",
+                )
+                .at(range),
+            );
+            return None;
+        }
         let mut destroy = true;
         for inner in body.blocks_of("lifecycle") {
             const LIFECYCLE: Shape = Shape {
-                attributes: &[("destroy", true)],
+                attributes: &[("destroy", false)],
                 blocks: &[],
             };
             let inner = LIFECYCLE.read(&inner.body, inner.open_brace, diagnostics);
             destroy = flag_argument(&inner, "destroy", diagnostics).unwrap_or(true);
         }
-        let provisioners = body
-            .blocks_of("provisioner")
-            .filter_map(|b| Provisioner::decode(b, diagnostics))
-            .collect();
+        let mut provisioners = Vec::new();
+        for b in body.blocks_of("provisioner") {
+            let Some(p) = Provisioner::decode(b, diagnostics) else {
+                continue;
+            };
+            if p.when == ProvisionerTime::Create {
+                diagnostics.push(
+                    Diagnostic::error(
+                        "Invalid provisioner block",
+                        "What a removed block runs, it runs before an object is destroyed: set \
+                         when = destroy.",
+                    )
+                    .at(p.range),
+                );
+            }
+            provisioners.push(p);
+        }
         Some(Self {
             from,
             destroy,
@@ -238,6 +264,18 @@ impl ImportBlock {
                 .at(i.range()),
             ),
             _ => {}
+        }
+        if let Some(e) = id
+            .as_ref()
+            .filter(|e| matches!(e.kind(), ExpressionKind::Null))
+        {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Invalid import id argument",
+                    "The id of an object is a text by which the provider finds it, and null is none.",
+                )
+                .at(e.range()),
+            );
         }
         let to = WrittenAddress::read(&argument("to")?, diagnostics)?;
         let to_resource = import_resource(&to, diagnostics)?;

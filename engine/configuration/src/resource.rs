@@ -9,6 +9,7 @@ use crate::depends_on::{
     ProviderReference, StaticReference, depends_on, provider_reference, static_list, static_path,
 };
 use crate::module::Unserved;
+use crate::provider::provider_word;
 use crate::references::{expression_references, instance_key};
 use crate::shape::{Shape, labels, name_label, suggest};
 use formwork_addresses::{InstanceKey, LocalProviderConfig, Resource, ResourceMode, Subject};
@@ -184,7 +185,7 @@ impl Repetition {
 }
 
 /// What of a resource is the language's and not the provider's; `locals` is kept for it.
-const META: Shape = Shape {
+pub(crate) const META: Shape = Shape {
     attributes: &[
         ("count", false),
         ("for_each", false),
@@ -204,18 +205,25 @@ const META: Shape = Shape {
 /// language has an argument of the same name.
 pub(crate) fn with_escaped(body: &Body, escape: &Block, diagnostics: &mut Diagnostics) -> Body {
     if body.is_json() || escape.body.is_json() {
-        diagnostics.push(
-            Diagnostic::error(
-                "Not served yet",
-                "This version of Formwork does not read escaping blocks in the JSON form. Write the \
-                 block in the native form.",
-            )
-            .at(escape.type_range),
-        );
-        return body.clone();
+        return body.clone().joined(escape.body.clone());
     }
     let (inner, mut attributes) = (&escape.body, body.attributes().to_vec());
-    attributes.extend(inner.attributes().iter().cloned());
+    for a in inner.attributes() {
+        if body.attribute(&a.name).is_some() {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Duplicate argument",
+                    format!(
+                        "The argument \"{}\" is set beside the escaping block too; it may be set once.",
+                        a.name
+                    ),
+                )
+                .at(a.name_range),
+            );
+        } else {
+            attributes.push(a.clone());
+        }
+    }
     let mut blocks = body.blocks().to_vec();
     blocks.extend(inner.blocks().iter().cloned());
     Body::new(attributes, blocks, body.range(), body.missing_item_range())
@@ -240,6 +248,20 @@ impl ResourceBlock {
         let [kind, name] = labels(block, ["type", "name"], diagnostics)?;
         let type_ok = name_label(block, 0, "Invalid resource type name", diagnostics);
         if !name_label(block, 1, name_summary, diagnostics) || !type_ok {
+            return None;
+        }
+        let implied = kind.split('_').next().unwrap_or(kind);
+        if !provider_word(implied) {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Invalid resource type",
+                    format!(
+                        "\"{kind}\" is the type of no resource: it would belong to a provider \
+                         \"{implied}\", and names of providers are of small letters, digits and dashes."
+                    ),
+                )
+                .at(block.labels.first().map_or(block.type_range, |l| l.range)),
+            );
             return None;
         }
         let (own, rest) = META.read_partial(&block.body, block.open_brace, diagnostics);
@@ -295,7 +317,10 @@ impl ResourceBlock {
                                     .with_enabled(&enabled, diagnostics);
                             }
                         }
-                        "connection" => resource.connection = Some(inner.body.clone()),
+                        "connection" => {
+                            CONNECTION.read(&inner.body, inner.open_brace, diagnostics);
+                            resource.connection = Some(inner.body.clone());
+                        }
                         _ => {
                             resource.body = with_escaped(&resource.body, inner, diagnostics);
                         }
@@ -551,14 +576,53 @@ impl Provisioner {
             attributes: &[("when", false), ("on_failure", false)],
             blocks: &[("connection", &[])],
         };
+        const REMOVED: [&str; 4] = ["chef", "habitat", "puppet", "salt-masterless"];
+        if REMOVED.contains(&&**kind) {
+            diagnostics.push(
+                Diagnostic::error(
+                    format!("The \"{kind}\" provisioner has been removed"),
+                    "Terraform 0.15 took it out of the language. Prepare an image with the software, or \
+                     run it by local-exec or remote-exec.",
+                )
+                .at(block.labels.first().map_or(block.type_range, |l| l.range)),
+            );
+            return None;
+        }
         let (body, rest) = SHAPE.read_partial(&block.body, block.open_brace, diagnostics);
+        let reserved = |b: &Block| matches!(&*b.block_type, "lifecycle" | "provisioner");
+        for inner in rest.blocks().iter().filter(|b| reserved(b)) {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Reserved block type name in provisioner block",
+                    format!(
+                        "\"{}\" has no meaning in a provisioner block.",
+                        inner.block_type
+                    ),
+                )
+                .at(inner.type_range),
+            );
+        }
+        if let Some(shape) = provisioner_shape(kind)
+            && !rest.blocks().iter().any(reserved)
+        {
+            shape.read(&rest, block.open_brace, diagnostics);
+        }
+        let in_json = block.body.is_json();
         let mut keyword = |name: &str, known: [&str; 2]| -> Option<bool> {
             let a = body.attribute(name)?;
             // The quoted form is older than the plain one and still common.
-            let word = a
-                .expression
-                .as_keyword()
-                .or_else(|| a.expression.as_literal_string().map(|s| &**s));
+            let quoted = a.expression.as_literal_string();
+            if quoted.is_some() && !in_json {
+                diagnostics.push(
+                    Diagnostic::warning(
+                        "Quoted keywords are deprecated",
+                        "This keyword is written without quotes. The quotes are still understood, but \
+                         take them off.",
+                    )
+                    .at(a.expression.range()),
+                );
+            }
+            let word = a.expression.as_keyword().or_else(|| quoted.map(|s| &**s));
             match word {
                 Some(w) if w == known[0] => Some(false),
                 Some(w) if w == known[1] => Some(true),
@@ -576,7 +640,10 @@ impl Provisioner {
         };
         let destroy = keyword("when", ["create", "destroy"]).unwrap_or(false);
         let continue_on_failure = keyword("on_failure", ["fail", "continue"]).unwrap_or(false);
-        let connection = body.blocks().first().map(|b| b.body.clone());
+        let connection = body.blocks().first().map(|b| {
+            CONNECTION.read(&b.body, b.open_brace, diagnostics);
+            b.body.clone()
+        });
         Some(Self {
             kind: kind.clone(),
             when: if destroy {
@@ -591,3 +658,59 @@ impl Provisioner {
         })
     }
 }
+
+/// What a provisioner takes; `None` of one that is not ours.
+fn provisioner_shape(kind: &str) -> Option<Shape> {
+    let attributes: &[_] = match kind {
+        "local-exec" => &[
+            ("command", true),
+            ("interpreter", false),
+            ("working_dir", false),
+            ("environment", false),
+            ("quiet", false),
+        ],
+        "remote-exec" => &[("inline", false), ("script", false), ("scripts", false)],
+        "file" => &[("source", false), ("content", false), ("destination", true)],
+        _ => return None,
+    };
+    Some(Shape {
+        attributes,
+        blocks: &[],
+    })
+}
+
+/// How a machine is reached.
+const CONNECTION: Shape = Shape {
+    attributes: &[
+        ("type", false),
+        ("user", false),
+        ("password", false),
+        ("host", false),
+        ("port", false),
+        ("timeout", false),
+        ("script_path", false),
+        ("target_platform", false),
+        ("private_key", false),
+        ("certificate", false),
+        ("agent", false),
+        ("agent_identity", false),
+        ("host_key", false),
+        ("proxy_scheme", false),
+        ("proxy_host", false),
+        ("proxy_port", false),
+        ("proxy_user_name", false),
+        ("proxy_user_password", false),
+        ("bastion_host", false),
+        ("bastion_host_key", false),
+        ("bastion_port", false),
+        ("bastion_user", false),
+        ("bastion_password", false),
+        ("bastion_private_key", false),
+        ("bastion_certificate", false),
+        ("https", false),
+        ("insecure", false),
+        ("use_ntlm", false),
+        ("cacert", false),
+    ],
+    blocks: &[],
+};

@@ -65,6 +65,13 @@ impl Shape {
         (part(own_attributes, own_blocks), part(attributes, blocks))
     }
 
+    /// The part of a body that belongs to the shape, natively, and the rest; nothing is missed.
+    pub(crate) fn split(&self, body: &Body, diagnostics: &mut Diagnostics) -> (Body, Body) {
+        let ((content, rest), said) = self.with_schema(|s| body.partial_content(s));
+        diagnostics.append(said);
+        (native(body, content), rest)
+    }
+
     fn with_schema<R>(&self, f: impl FnOnce(&BodySchema<'_>) -> R) -> R {
         let attributes: Vec<_> = self
             .attributes

@@ -12,16 +12,17 @@
 use crate::check::CheckRule;
 use crate::configuration::{Configuration, ProviderKey, ResolvedProvider};
 use crate::module::Module;
-use crate::module_call::ModuleCall;
+use crate::module_call::{ModuleCall, PassedProvider};
 use crate::refactoring::{MoveTarget, RemovedBlock};
 use crate::references::{FoundReference, body_references, expression_references};
 use crate::resource::{ProvisionerTime, Repetition, ResourceBlock};
 use crate::shape::{missing_argument, suggest, unsupported_argument};
 use formwork_addresses::{
-    LocalProviderConfig, ModuleInstance, ModulePath, Resource, ResourceMode, Subject,
+    InstanceKey, LocalProviderConfig, ModuleInstance, ModulePath, Resource, ResourceMode, Subject,
 };
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
 use formwork_syntax::{Body, Expression, Step};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What may be named where an expression stands, besides what the module declares.
@@ -178,7 +179,21 @@ impl Checker<'_> {
             self.rules(&v.validations, Place::default());
         }
         for l in module.locals.values() {
-            self.expression(&l.expression, Place::default());
+            let found = self.diagnostics.take(expression_references(&l.expression));
+            self.all(&found, Place::default());
+            let own = |f: &&FoundReference| matches!(&f.reference.subject, Subject::LocalValue(n) if *n == l.name);
+            if let Some(f) = found.iter().find(own) {
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        "Self-referencing local value",
+                        format!(
+                            "The value of local.{} is made of itself, so it has none.",
+                            l.name
+                        ),
+                    )
+                    .at(f.range()),
+                );
+            }
         }
         for o in module.outputs.values() {
             self.expression(&o.expression, Place::default());
@@ -221,6 +236,7 @@ impl Checker<'_> {
                 self.expression(key, place);
             }
         }
+        self.imports(&module);
         for i in module.imports.iter().filter(|_| self.path.is_root()) {
             let place = Place {
                 each: i.for_each.is_some(),
@@ -233,6 +249,73 @@ impl Checker<'_> {
                 self.expression(e, place);
             }
             i.to.computed_keys().for_each(|e| self.expression(e, place));
+        }
+    }
+
+    /// Where objects are imported to, as far as the text says.
+    fn imports(&mut self, module: &Module) {
+        if !self.path.is_root() {
+            return;
+        }
+        let mut seen = BTreeSet::new();
+        for i in &module.imports {
+            let range = i.to.range();
+            // Computed keys are another matter: evaluation knows them.
+            let target = i.to.with_keys(|_| None, &mut Diagnostics::new());
+            if let (None, Some(target)) = (&i.for_each, &target)
+                && !seen.insert(target.to_string())
+            {
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        format!("Duplicate import configuration for \"{target}\""),
+                        "An import block for this object is there already. One object is imported \
+                         once.",
+                    )
+                    .at(range),
+                );
+            }
+            let to = &i.to_resource;
+            let declared = self.configuration.module(&to.module.path());
+            let block = declared.and_then(|m| m.resources.get(&to.resource));
+            let keyed = matches!(
+                &target,
+                Some(MoveTarget::Resource(r)) if r.key != InstanceKey::None
+            );
+            match block {
+                None if !to.module.is_root() => self.diagnostics.push(
+                    Diagnostic::error(
+                        "Configuration for import target does not exist",
+                        format!(
+                            "{to} is not declared. An object is imported to a resource that is there; \
+                             only in the root module can its block be made by the import."
+                        ),
+                    )
+                    .at(range),
+                ),
+                Some(b) if keyed && matches!(b.repetition, Repetition::Single) => {
+                    self.diagnostics.push(
+                        Diagnostic::error(
+                            "Invalid import 'to' expression",
+                            format!(
+                                "{to} sets neither \"count\" nor \"for_each\", so its object has no \
+                                 key. Leave the key out."
+                            ),
+                        )
+                        .at(range),
+                    );
+                }
+                Some(_) if i.provider.is_some() => self.diagnostics.push(
+                    Diagnostic::error(
+                        "Invalid import provider argument",
+                        format!(
+                            "{to} is declared, and its own block says which provider configuration it \
+                             belongs to. Remove the argument here."
+                        ),
+                    )
+                    .at_opt(i.provider.as_ref().map(|p| p.range)),
+                ),
+                _ => {}
+            }
         }
     }
 
@@ -250,7 +333,7 @@ impl Checker<'_> {
             }
             return;
         }
-        if let Some(b) = &module.backend {
+        if let Some(b) = module.backend.as_ref().filter(|b| &*b.kind != "cloud") {
             self.diagnostics.push(
                 Diagnostic::warning(
                     "Backend configuration ignored",
@@ -258,6 +341,28 @@ impl Checker<'_> {
                      What a module that is called says about it has no effect.",
                 )
                 .at(b.range),
+            );
+        }
+        for p in module
+            .providers
+            .values()
+            .filter(|p| p.body.is_empty() && p.for_each.is_none())
+        {
+            self.diagnostics.push(
+                Diagnostic::warning(
+                    "Redundant empty provider block",
+                    format!(
+                        "An empty provider block in a module that is called configures nothing: it was \
+                         once the way to say that a configuration is handed in. Remove it, and say so in \
+                         required_providers{}.",
+                        if p.local.alias.is_some() {
+                            ", by configuration_aliases"
+                        } else {
+                            ""
+                        }
+                    ),
+                )
+                .at(p.range),
             );
         }
         for i in &module.imports {
@@ -285,7 +390,7 @@ impl Checker<'_> {
             self.expression(e, outside);
         }
         self.body(&r.body, place);
-        self.static_references(&r.depends_on, place);
+        self.static_references(&r.depends_on, outside);
         if let Some(c) = &r.connection {
             self.body(c, place.with_object());
         }
@@ -305,6 +410,12 @@ impl Checker<'_> {
         }
         self.rules(&r.lifecycle.preconditions, place);
         self.rules(&r.lifecycle.postconditions, place.with_object());
+        for (rules, kind) in [
+            (&r.lifecycle.preconditions, "precondition"),
+            (&r.lifecycle.postconditions, "postcondition"),
+        ] {
+            self.about_itself(r, rules, kind);
+        }
         for e in &r.lifecycle.replace_triggered_by {
             let found = self.diagnostics.take(expression_references(e));
             self.static_references(&found, place);
@@ -324,6 +435,39 @@ impl Checker<'_> {
         let repeated = block.is_some_and(|b| b.for_each.is_some());
         if let Some(d) = provider_key_mistake(resolved, repeated) {
             self.diagnostics.push(d.at(range));
+        }
+    }
+
+    /// A condition of a resource cannot name the resource: it would wait for itself.
+    fn about_itself(&mut self, r: &ResourceBlock, rules: &[CheckRule], kind: &str) {
+        for rule in rules {
+            for e in [&rule.condition, &rule.error_message] {
+                let (found, _) = expression_references(e);
+                let own = |f: &&FoundReference| match &f.reference.subject {
+                    Subject::Resource(a) => *a == r.address,
+                    Subject::ResourceInstance(a) => a.resource == r.address,
+                    _ => false,
+                };
+                let Some(f) = found.iter().find(own) else {
+                    continue;
+                };
+                let advice = if kind == "postcondition" {
+                    "Write \"self\" for the object that has been made."
+                } else {
+                    "There is no object yet when it is checked; a postcondition can refer to it as \
+                     \"self\"."
+                };
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        format!("Invalid reference in {kind}"),
+                        format!(
+                            "A {kind} of {0} cannot refer to {0} by its address. {advice}",
+                            r.address
+                        ),
+                    )
+                    .at(f.range()),
+                );
+            }
         }
     }
 
@@ -422,6 +566,7 @@ impl Checker<'_> {
                     self.provider_key(&resolved, p.parent.range);
                 }
             }
+            self.undefined_provider(p, path, child);
             let ours = self.module.provider_of_name(&p.parent.local.name);
             let theirs = child.provider_of_name(&p.child.name);
             if ours != theirs {
@@ -463,11 +608,12 @@ impl Checker<'_> {
         // A module with provider blocks of its own cannot exist several times or wait for others:
         // its providers would have to be configured before it is known whether it exists.
         let moves = call.repetition.is_repeated() || !call.depends_on.is_empty();
-        let own = child
-            .providers
-            .values()
-            .find(|p| !p.body.is_empty() || p.local.alias.is_some());
-        if let (true, Some(own)) = (moves, own) {
+        let own = if moves {
+            self.configuration.configured_below(path)
+        } else {
+            None
+        };
+        if let Some(own) = own {
             self.diagnostics.push(
                 Diagnostic::error(
                     "Module is incompatible with count, for_each, and depends_on",
@@ -480,6 +626,37 @@ impl Checker<'_> {
                 )
                 .at(call.range),
             );
+        }
+    }
+
+    /// Warns where a provider is handed in by names that nobody has declared.
+    fn undefined_provider(&mut self, p: &PassedProvider, path: &ModulePath, child: &Module) {
+        let known = |m: &Module, local: &LocalProviderConfig| {
+            m.requirements.contains_key(&local.name)
+                || m.providers.keys().any(|k| k.name == local.name)
+        };
+        let warning = |name: &Arc<str>, place: String, range: SourceRange| {
+            Diagnostic::warning(
+                "Reference to undefined provider",
+                format!(
+                    "Nothing in {place} says which provider \"{name}\" is, so it is taken by its name \
+                     alone. Add it to the required_providers there."
+                ),
+            )
+            .at(range)
+        };
+        if !known(child, &p.child) {
+            let d = warning(&p.child.name, path.to_string(), p.child_range);
+            self.diagnostics.push(d);
+        }
+        if p.parent.local.alias.is_none() && !known(self.module, &p.parent.local) {
+            let place = if self.path.is_root() {
+                "the root module".to_owned()
+            } else {
+                self.path.to_string()
+            };
+            let d = warning(&p.parent.local.name, place, p.parent.range);
+            self.diagnostics.push(d);
         }
     }
 
@@ -616,7 +793,10 @@ fn undeclared(module: &Module, f: &FoundReference, place: Place<'_>) -> Option<D
                 .to_owned(),
         ),
         Subject::EachKey | Subject::EachValue if !place.each => error(
-            "Reference to \"each\" in context without for_each",
+            match &f.reference.subject {
+                Subject::EachValue => "each.value cannot be used in this context",
+                _ => "Reference to \"each\" in context without for_each",
+            },
             "\"each\" is the element that an instance is made for, and has a meaning only within a \
              block that sets \"for_each\"."
                 .to_owned(),

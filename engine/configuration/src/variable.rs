@@ -327,7 +327,7 @@ impl OutputValue {
                 ("deprecated", false),
                 ("depends_on", false),
             ],
-            blocks: &[("precondition", &[])],
+            blocks: &[("precondition", &[]), ("postcondition", &[])],
         };
         let [name] = labels(block, ["name"], diagnostics)?;
         if !name_label(block, 0, "Invalid output name", diagnostics) {
@@ -342,6 +342,15 @@ impl OutputValue {
         let constraint = body
             .attribute("type")
             .map(|a| diagnostics.take(parse_type_constraint(&a.expression)));
+        for b in body.blocks_of("postcondition") {
+            diagnostics.push(
+                Diagnostic::error(
+                    "Postconditions are not allowed",
+                    "An output has nothing to check after its value is there: write a precondition.",
+                )
+                .at(b.type_range),
+            );
+        }
         let preconditions = body
             .blocks_of("precondition")
             .filter_map(|b| CheckRule::decode(b, diagnostics))

@@ -215,7 +215,12 @@ fn target(
         }
         _ => (ResourceMode::Managed, rest),
     };
+    const NO_TYPES: [&str; 7] = ["var", "local", "each", "count", "path", "self", "terraform"];
     match rest {
+        [(kind, _, at), ..] if NO_TYPES.contains(kind) => Err(Box::new(refuse(
+            "The address of a module or a resource is wanted here, and this is neither.",
+            at.to(range),
+        ))),
         [(kind, InstanceKey::None, _), (name, key, _)] => {
             let mut resource = Resource::managed(kind, name);
             resource.mode = mode;

@@ -492,6 +492,7 @@ impl Evaluator {
                 .with_marks(&variable.marks());
         }
         let outlived = !variable.ephemeral && value.all_marks().is_ephemeral();
+        let unset = value.is_null() && !variable.nullable;
         match bring(variable, value) {
             Ok(value) => value,
             Err(why) => {
@@ -499,6 +500,8 @@ impl Evaluator {
                     Diagnostic::error(
                         if outlived {
                             "Ephemeral value not allowed"
+                        } else if unset {
+                            "Required variable not set"
                         } else {
                             "Invalid value for input variable"
                         },
@@ -579,11 +582,24 @@ impl Evaluator {
         if marks.is_ephemeral() && !output.ephemeral {
             reading.say(
                 Diagnostic::error(
-                    if root { "Ephemeral value not allowed" } else { "Invalid output value" },
+                    "Ephemeral value not allowed",
                     format!(
                         "The value of output \"{name}\" lives for this run only and cannot be kept; \
                          {}",
                         if root { "outputs of the root module are." } else { "set ephemeral = true to hand it on." }
+                    ),
+                )
+                .at(output.expression.range()),
+            );
+        }
+        if output.ephemeral && !marks.is_ephemeral() && !failed && !root {
+            reading.say(
+                Diagnostic::error(
+                    "Value not allowed in ephemeral output",
+                    format!(
+                        "Output \"{name}\" is for what lives for this run only, but its value does not. \
+                         Leave ephemeral = true out, or mark the value by an ephemeral variable or \
+                         resource."
                     ),
                 )
                 .at(output.expression.range()),

@@ -253,6 +253,10 @@ fn for_each(
         reading.say(invalid("for_each", range, detail));
         Repeated::Failed
     };
+    let of_set = |reading: &mut Reading, detail: &str| {
+        reading.say(Diagnostic::error("Invalid for_each set argument", detail).at(range));
+        Repeated::Failed
+    };
     if value.is_null() {
         return say(
             reading,
@@ -277,7 +281,7 @@ fn for_each(
         );
     }
     if !set_of_text && value.is_known() && value.elements().is_none_or(|e| !e.is_empty()) {
-        return say(
+        return of_set(
             reading,
             &format!(
                 "A set must be of strings, which become the keys of instances, but this is a {}.",

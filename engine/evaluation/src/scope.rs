@@ -338,6 +338,13 @@ impl<'e> ModuleScope<'e> {
             return Resolved::new(value, steps);
         }
         if matches!(expansion, Expansion::Unknown) {
+            let call = self.module().and_then(|m| m.calls.get(name));
+            if *key == InstanceKey::None
+                && call.is_some_and(|c| matches!(c.repetition, Repetition::Count(_)))
+            {
+                // A list, however long, has no attributes: the evaluator says so.
+                return Resolved::new(Value::unknown(Type::list(Type::Dynamic)), 1);
+            }
             return Resolved::new(Value::dynamic(), steps);
         }
         // A key that is not there, or none where one is needed: the evaluator says so.

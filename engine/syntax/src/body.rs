@@ -2,6 +2,7 @@
 
 use crate::expression::Expression;
 use crate::json::JsonBody;
+use crate::layers::Layers;
 use crate::on_deep_stack;
 use formwork_diagnostics::SourceRange;
 use std::fmt;
@@ -14,6 +15,7 @@ pub struct Body(Arc<Syntax>);
 enum Syntax {
     Native(Contents),
     Json(JsonBody),
+    Layers(Layers),
 }
 
 struct Contents {
@@ -118,13 +120,37 @@ impl Body {
     pub(crate) fn as_json(&self) -> Option<&JsonBody> {
         match &*self.0 {
             Syntax::Json(body) => Some(body),
-            Syntax::Native(_) => None,
+            Syntax::Native(_) | Syntax::Layers(_) => None,
         }
+    }
+
+    pub(crate) fn as_layers(&self) -> Option<&Layers> {
+        match &*self.0 {
+            Syntax::Layers(layers) => Some(layers),
+            Syntax::Native(_) | Syntax::Json(_) => None,
+        }
+    }
+
+    pub(crate) fn from_layers(layers: Layers) -> Self {
+        Self(Arc::new(Syntax::Layers(layers)))
+    }
+
+    /// This body with another over it: arguments of the other take the place of those of their names,
+    /// its blocks that of all blocks of their type. For bodies of which one is JSON, which a reader
+    /// then reads as such.
+    pub fn overridden(self, over: Body) -> Body {
+        Self::from_layers(Layers::overridden(self, over))
+    }
+
+    /// This body and another as one; an argument of both is an error. For bodies of which one is JSON,
+    /// which a reader then reads as such.
+    pub fn joined(self, other: Body) -> Body {
+        Self::from_layers(Layers::union(self, other))
     }
 
     /// Whether it was written in JSON, so that only a schema tells arguments from blocks.
     pub fn is_json(&self) -> bool {
-        self.as_json().is_some()
+        !matches!(&*self.0, Syntax::Native(_))
     }
 
     /// The arguments in source order, each name once: a repeated one is an error, and the first
@@ -133,7 +159,7 @@ impl Body {
     pub fn attributes(&self) -> &[Attribute] {
         match &*self.0 {
             Syntax::Native(contents) => &contents.attributes,
-            Syntax::Json(_) => &[],
+            Syntax::Json(_) | Syntax::Layers(_) => &[],
         }
     }
 
@@ -141,7 +167,7 @@ impl Body {
     pub fn blocks(&self) -> &[Block] {
         match &*self.0 {
             Syntax::Native(contents) => &contents.blocks,
-            Syntax::Json(_) => &[],
+            Syntax::Json(_) | Syntax::Layers(_) => &[],
         }
     }
 
@@ -179,6 +205,7 @@ impl Body {
         match &*self.0 {
             Syntax::Native(contents) => contents.range,
             Syntax::Json(body) => body.range(),
+            Syntax::Layers(layers) => layers.first().range(),
         }
     }
 
@@ -187,6 +214,7 @@ impl Body {
         match &*self.0 {
             Syntax::Native(contents) => contents.end,
             Syntax::Json(body) => body.missing_item_range(),
+            Syntax::Layers(layers) => layers.first().missing_item_range(),
         }
     }
 
@@ -218,6 +246,7 @@ impl Body {
                 contents.attributes.is_empty() && contents.blocks.is_empty()
             }
             Syntax::Json(body) => body.is_empty(),
+            Syntax::Layers(layers) => layers.first().is_empty() && layers.second().is_empty(),
         }
     }
 }
@@ -226,6 +255,14 @@ impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(json) = self.as_json() {
             return f.write_str(&json.debug_text());
+        }
+        if let Some(layers) = self.as_layers() {
+            return on_deep_stack(|| {
+                f.debug_list()
+                    .entry(layers.first())
+                    .entry(layers.second())
+                    .finish()
+            });
         }
         on_deep_stack(|| f.debug_list().entries(self.items()).finish())
     }

@@ -239,6 +239,9 @@ fn check_labels(block: &Block, expected: &BlockSchema<'_>, out: &mut Diagnostics
 impl Body {
     /// What the body holds of the schema; anything else in it is an error.
     pub fn content(&self, schema: &BodySchema<'_>) -> Checked<Content> {
+        if let Some(layers) = self.as_layers() {
+            return layers.content(schema);
+        }
         if let Some(json) = self.as_json() {
             let ((content, rest), mut diagnostics) = json.content(schema);
             rest.report_extraneous(schema, &mut diagnostics);
@@ -253,6 +256,10 @@ impl Body {
 
     /// What the body holds of the schema, and a body with all the rest, for another reader.
     pub fn partial_content(&self, schema: &BodySchema<'_>) -> Checked<(Content, Body)> {
+        if let Some(layers) = self.as_layers() {
+            let ((content, rest), diagnostics) = layers.partial_content(schema);
+            return ((content, Body::from_layers(rest)), diagnostics);
+        }
         if let Some(json) = self.as_json() {
             let ((content, rest), diagnostics) = json.content(schema);
             return ((content, Body::from_json(rest)), diagnostics);
@@ -264,6 +271,9 @@ impl Body {
 
     /// The body as arguments of any name, as in `locals` or a `.tfvars` file; blocks are an error.
     pub fn just_attributes(&self) -> Checked<Vec<Attribute>> {
+        if let Some(layers) = self.as_layers() {
+            return layers.just_attributes();
+        }
         if let Some(json) = self.as_json() {
             return json.attributes();
         }

@@ -32,6 +32,7 @@ mod debug_text;
 mod expression;
 mod format;
 mod json;
+mod layers;
 mod offsets;
 mod parser;
 mod scanner;

@@ -29,7 +29,10 @@ resource "google_x" "y" {}
 resource "null_resource" "z" {}
 "#,
     );
-    assert_eq!(told(&d, &sources), [""; 0]);
+    assert_eq!(
+        told(&d, &sources),
+        ["W main.tf:17:17-23 Reference to undefined provider"]
+    );
     let resolve = |module: &str, name: &str| {
         let path: ModulePath = [module].into_iter().collect();
         c.resolve_provider(&path, &LocalProviderConfig::default_of(name))
@@ -74,7 +77,11 @@ fn module_calls() {
     );
     check(
         &call("providers={\n foo=terraform\n}", ""),
-        &["main.tf:4:6-15 Provider type mismatch"],
+        &[
+            "W main.tf:4:2-5 Reference to undefined provider",
+            "W main.tf:4:6-15 Reference to undefined provider",
+            "main.tf:4:6-15 Provider type mismatch",
+        ],
     );
     check(
         &call(

@@ -18,3 +18,4 @@ mod recorded;
 mod skeleton;
 mod surroundings;
 mod validated;
+mod validated_differences;

@@ -1,13 +1,21 @@
 //! What Terraform's `validate` says of small configurations: `tests/oracle/validate.jsonl`.
 //!
-//! Severity, summary and place of every diagnostic are compared, sentences are not. What differs on
-//! purpose stands here with its reason, and a difference that has gone is a failure too.
+//! Severity, summary and line of every diagnostic are compared, and that the two point into one
+//! another; sentences are not. Two differences of kind are everywhere, and passed over:
+//!
+//! - Terraform tells some mistakes twice, by their cause and by what follows from it at the same place.
+//!   Here a mistake is told once, so each of its errors must be matched or stand beside one that is.
+//! - Some of its errors name no place. Here nearly all do.
+//!
+//! What else differs on purpose stands in `validated_differences`, and a difference that has gone is a failure.
 
 use crate::surroundings::session;
+use crate::validated_differences::DIFFERENT;
 use formwork_configuration::MemoryReader;
 use formwork_diagnostics::{Diagnostics, Severity, SourceMap};
 use formwork_ops::validate;
 use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,29 +40,52 @@ fn files(text: &str) -> MemoryReader {
 
 /// Diagnostics as the recording has them.
 fn said(diagnostics: &Diagnostics, sources: &SourceMap) -> Vec<Json> {
-    let mut all: Vec<Json> = diagnostics
+    let of = |d: &formwork_diagnostics::Diagnostic| {
+        let severity = match d.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let place = d.subject.and_then(|r| {
+            let file = sources.get(r.file)?;
+            let line = file.position(r.start).line;
+            Some(json!([file.name, line, r.start, r.end]))
+        });
+        json!([severity, d.summary, place])
+    };
+    diagnostics.iter().map(of).collect()
+}
+
+/// Whether two places are of one file and line, one within the other or touching it.
+fn near(a: &Json, b: &Json) -> bool {
+    if a.is_null() || b.is_null() {
+        return true;
+    }
+    let at = |p: &Json, i: usize| p[i].as_u64().unwrap_or(0);
+    let touching = at(a, 2) <= at(b, 3) && at(b, 2) <= at(a, 3);
+    // Where a block begins in JSON is a matter of taste.
+    let json = a[0].as_str().is_some_and(|name| name.ends_with(".json"));
+    a[0] == b[0] && a[1] == b[1] && (touching || json)
+}
+
+/// What a diagnostic is about: a summary whose rest tells the case is cut.
+fn kind(d: &Json) -> (&str, &str) {
+    let summary = d[1].as_str().unwrap_or("");
+    let cut = ["Cycle", "Duplicate argument", "Attribute redefined"];
+    let summary = cut
         .iter()
-        .map(|d| {
-            let severity = match d.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            };
-            let place = d.subject.and_then(|r| {
-                let file = sources.get(r.file)?;
-                let line = file.position(r.start).line;
-                Some(json!([file.name, line, r.start, r.end]))
-            });
-            json!([severity, d.summary, place])
-        })
-        .collect();
-    all.sort_by_key(|d| {
-        let place = d[2].as_array();
-        let at = |i: usize| place.and_then(|p| p[i].as_u64()).unwrap_or(0);
-        let file = place.and_then(|p| p[0].as_str()).unwrap_or("").to_owned();
-        let text = |i: usize| d[i].as_str().unwrap_or("").to_owned();
-        (file, at(1), at(2), at(3), text(0), text(1))
-    });
-    all
+        .find(|c| summary.starts_with(**c))
+        .copied()
+        .unwrap_or(summary);
+    (d[0].as_str().unwrap_or(""), summary)
+}
+
+fn agree(want: &[Json], got: &[Json]) -> bool {
+    let same = |a: &&Json, b: &&Json| kind(a) == kind(b) && near(&a[2], &b[2]);
+    let told = |w: &Json| got.iter().any(|g| same(&w, &g));
+    let follows =
+        |w: &Json| w[0] == "error" && want.iter().any(|o| o != w && told(o) && near(&o[2], &w[2]));
+    want.iter().all(|w| told(w) || follows(w))
+        && got.iter().all(|g| want.iter().any(|w| same(&w, &g)))
 }
 
 #[tokio::test]
@@ -63,26 +94,30 @@ async fn small_configurations() {
     let recorded = std::fs::read_to_string(path).expect("tests/oracle/validate.jsonl");
     let folder = tempfile::tempdir().expect("a folder");
     let (mut cases, mut wrong) = (0, Vec::new());
+    let mut gone: BTreeSet<&str> = DIFFERENT.iter().flat_map(|(_, c)| *c).copied().collect();
     for line in recorded.lines() {
         let case: Json = serde_json::from_str(line).expect("a case");
         let text = case["in"].as_str().expect("a text");
+        let want = case["said"].as_array().expect("what was said");
         let mut session = session(folder.path(), Vec::new(), 1);
         session.reader = Arc::new(files(text));
         let validated = validate(&session).await;
-        let got = Json::from(said(&validated.diagnostics, &validated.sources));
+        let got = said(&validated.diagnostics, &validated.sources);
         cases += 1;
-        if got != case["said"] {
-            wrong.push(format!(
-                "{text}\n  terraform {}\n  formwork  {got}\n",
-                case["said"]
-            ));
+        let agrees = agree(want, &got);
+        let different = DIFFERENT.iter().any(|(_, cases)| cases.contains(&text));
+        if agrees {
+            continue;
         }
+        if different {
+            gone.remove(text);
+            continue;
+        }
+        let (want, got) = (Json::from(want.clone()), Json::from(got));
+        wrong.push(format!("{text}\n  terraform {want}\n  formwork  {got}\n"));
     }
+    println!("{cases} configurations, {} differ", wrong.len());
     assert!(cases > 400, "{cases} cases");
-    assert!(
-        wrong.is_empty(),
-        "{} of {cases} differ:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(gone.is_empty(), "no longer different: {gone:?}");
 }
