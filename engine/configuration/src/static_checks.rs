@@ -179,21 +179,7 @@ impl Checker<'_> {
             self.rules(&v.validations, Place::default());
         }
         for l in module.locals.values() {
-            let found = self.diagnostics.take(expression_references(&l.expression));
-            self.all(&found, Place::default());
-            let own = |f: &&FoundReference| matches!(&f.reference.subject, Subject::LocalValue(n) if *n == l.name);
-            if let Some(f) = found.iter().find(own) {
-                self.diagnostics.push(
-                    Diagnostic::error(
-                        "Self-referencing local value",
-                        format!(
-                            "The value of local.{} is made of itself, so it has none.",
-                            l.name
-                        ),
-                    )
-                    .at(f.range()),
-                );
-            }
+            self.expression(&l.expression, Place::default());
         }
         for o in module.outputs.values() {
             self.expression(&o.expression, Place::default());

@@ -179,6 +179,7 @@ fn cycles_name_everything_on_them() {
         told("locals {\n a = local.b\n b = local.c\n c = local.a\n}\n").len(),
         1
     );
+    assert!(told("locals {\n a = local.a\n}\n")[0].contains("Self-referencing local value"));
 
     let (_, graph, d, sources) =
         read(&[("main.tf", "resource \"a_b\" \"a\" {\n  x = a_b.a.id\n}\n")]);
