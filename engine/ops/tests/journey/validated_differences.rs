@@ -45,6 +45,8 @@ pub const DIFFERENT: &[(&str, &[&str])] = &[
     (
         "The same mistake, by another name or at another place.",
         &[
+            "resource \"terraform_data\" \"a\" {\n lifecycle {\n ignore_changes = [input, id]\n }\n}\n",
+            "resource \"terraform_data\" \"a\" {\n lifecycle {\n ignore_changes = [output]\n }\n}\n",
             "resource \"terraform_data\" \"a\" {\n _ {\n nope = each.key\n }\n}\n",
             "module \"m\" {\n  source = \"./m\"\n providers = {\n terraform = terraform.x\n }\n}\n## m/m.tf\nvariable \"x\" {\n  default = 1\n}\n",
             "terraform {\n required_version = 1\n}\n",
@@ -81,11 +83,10 @@ pub const DIFFERENT: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "Whoever runs it says so: provisioners and the backend of terraform_remote_state are not asked by validate.",
+        "Whoever runs it says so: provisioners are not asked by validate.",
         &[
             "resource \"terraform_data\" \"a\" {\n provisioner \"nope\" {\n }\n}\n",
             "resource \"terraform_data\" \"a\" {\n provisioner \"file\" {\n destination = \"x\"\n }\n}\n",
-            "data \"terraform_remote_state\" \"a\" {\n backend = 1\n}\n",
         ],
     ),
     (
