@@ -24,7 +24,6 @@ pub const DIFFERENT: &[(&str, &[&str])] = &[
             "module \"m\" {\n  source = \"./m\"\n depends_on = [local.q, terraform_data.x]\n}\n## m/m.tf\nvariable \"x\" {\n  default = 1\n}\n",
             "module \"m\" {\n  source = \"./m\"\n providers = {\n terraform = terraform\n terraform = terraform\n }\n}\n## m/m.tf\nvariable \"x\" {\n  default = 1\n}\n",
             "module \"m\" {\n  source = \"./m\"\n providers = {\n terraform = gone.x\n }\n}\n## m/m.tf\nvariable \"x\" {\n  default = 1\n}\n",
-            "resource \"terraform_data\" \"a\"\n{\n}\n",
             "variable \"x\" {\n default = \"a\"\n}\n## o_override.tf\nvariable \"x\" {\n type = number\n}\n",
             "output \"o\" {\n value = 1\n precondition {\n condition = var.gone\n error_message = \"X.\"\n }\n}\n## o_override.tf\noutput \"o\" {\n precondition {\n condition = 1 > 0\n error_message = \"X.\"\n }\n}\n",
             "variable \"x\" {\n validation {\n condition = var.x > local.gone\n error_message = \"X.\"\n }\n}\n## o_override.tf\nvariable \"x\" {\n validation {\n condition = var.x > 0\n error_message = \"X.\"\n }\n}\n",
