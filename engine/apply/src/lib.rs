@@ -15,6 +15,7 @@
 mod conditions;
 mod destroy;
 mod make;
+mod open;
 mod providers;
 mod read;
 mod record;

@@ -3,7 +3,7 @@
 use crate::record::NoteLog;
 use crate::run::{Ended, Run, lock};
 use crate::world::plain;
-use formwork_addresses::AbsResourceInstance;
+use formwork_addresses::{AbsResourceInstance, ResourceMode};
 use formwork_configuration::{IgnoreChanges, Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_evaluation::{Condition, ModuleFunctions, ModuleScope, decode};
@@ -301,6 +301,7 @@ impl Run<'_> {
             .evaluator
             .calls()
             .settled(|reading| {
+                reading.passes_on = block.address.mode == ResourceMode::Ephemeral;
                 let value = decode(
                     &block.body,
                     &place.schema.block,

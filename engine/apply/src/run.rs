@@ -11,7 +11,7 @@ use formwork_plan::{
     Action, ChangeSummary, CheckResult, Event, EventSink, Hook, OperationKind, Plan, PlanMode,
     ResourceInstanceChange,
 };
-use formwork_provider::Providers;
+use formwork_provider::{OpenEphemerals, Providers};
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -59,6 +59,8 @@ pub(crate) struct Run<'a> {
     /// Keys of the objects left behind by this run.
     pub deposed: Mutex<HashMap<AbsResourceInstance, DeposedKey>>,
     pub checks: Mutex<CheckResults>,
+    /// Ephemeral resources that are open.
+    pub opened: OpenEphemerals,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -95,6 +97,7 @@ pub async fn apply(input: &ApplyInput) -> (Applied, Diagnostics) {
         }),
         deposed: Mutex::default(),
         checks: Mutex::new(CheckResults::new(input.plan.checks.clone())),
+        opened: OpenEphemerals::default(),
     };
     let graph = &input.plan.graph;
     let edges = graph
@@ -102,10 +105,21 @@ pub async fn apply(input: &ApplyInput) -> (Applied, Diagnostics) {
         .iter()
         .map(|(before, after)| (after.0, before.0));
     let dag = Dag::new(graph.nodes().len(), edges);
-    let report = walk(&dag, input.parallelism, &input.cancel, |node| {
-        run.operation(node)
-    })
-    .await;
+    let report = {
+        let work = walk(&dag, input.parallelism, &input.cancel, |node| {
+            run.operation(node)
+        });
+        let renewing = run.renewing();
+        tokio::pin!(work, renewing);
+        loop {
+            tokio::select! {
+                report = &mut work => break report,
+                () = &mut renewing => {}
+            }
+        }
+    };
+    let closed = run.opened.close_all().await;
+    run.say(closed);
     let complete = report.all_done();
     if complete && input.plan.mode == PlanMode::Destroy {
         input
@@ -152,7 +166,21 @@ impl Run<'_> {
         self.input.plan.changes.get(usize::try_from(index?).ok()?)
     }
 
+    /// Renews what is open whenever it is due, without end.
+    async fn renewing(&self) {
+        loop {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            self.renew().await;
+        }
+    }
+
+    async fn renew(&self) {
+        let said = self.opened.renew_due(self.input.evaluator.now()).await;
+        self.say(said);
+    }
+
     async fn operation(&self, node: Node) -> Visit {
+        self.renew().await;
         let Some(operation) = self.input.plan.graph.get(formwork_plan::NodeId(node)) else {
             return Visit::Failed;
         };
@@ -168,17 +196,9 @@ impl Run<'_> {
             (OperationKind::Forget(_), Some(change)) => self.forget(change).await,
             (OperationKind::Output(name), _) => self.output(name).await,
             (OperationKind::Check(address), _) => self.check(address).await,
-            (OperationKind::OpenEphemeral(a) | OperationKind::CloseEphemeral(a), _) => {
-                self.say(
-                    formwork_diagnostics::Diagnostic::error(
-                        "Not served yet",
-                        "This version of Formwork does not open ephemeral resources yet.",
-                    )
-                    .about(a)
-                    .into(),
-                );
-                Ended::Failed
-            }
+            (OperationKind::OpenEphemeral(address), _) => self.open(address).await,
+            // All are closed when the run ends, however it ends.
+            (OperationKind::CloseEphemeral(_), _) => Ended::Done,
             // The verifier has refused such a plan.
             (_, None) => Ended::Failed,
         };

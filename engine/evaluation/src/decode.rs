@@ -299,7 +299,7 @@ fn fitted(
         );
         return Value::unknown(wanted);
     }
-    if !attribute.write_only && converted.all_marks().is_ephemeral() {
+    if !reading.passes_on && !attribute.write_only && converted.all_marks().is_ephemeral() {
         reading.say(
             Diagnostic::error(
                 "Invalid use of ephemeral value",

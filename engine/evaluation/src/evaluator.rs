@@ -150,6 +150,11 @@ impl Evaluator {
         &self.calls
     }
 
+    /// What time it is.
+    pub fn now(&self) -> std::time::SystemTime {
+        self.builtins.now()
+    }
+
     /// What surrounds the configuration.
     pub fn setting(&self) -> &Setting {
         &self.setting

@@ -178,6 +178,7 @@ impl Evaluator {
             .calls()
             .settled(|reading| {
                 let scope = ModuleScope::new(self, &instance, repetition.clone());
+                reading.passes_on = true;
                 // A test's own provider blocks stand in the root module, and see what the test sees.
                 let scope = match self.test() {
                     Some(_) if instance.is_root() => scope.of_test(),

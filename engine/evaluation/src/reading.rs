@@ -11,6 +11,9 @@ use formwork_values::Value;
 /// from the start, with an empty `Reading`.
 #[derive(Debug, Default)]
 pub struct Reading {
+    /// Whether what is read goes to a provider and into no store, so that it may be ephemeral: the
+    /// configuration of a provider or of an ephemeral resource.
+    pub passes_on: bool,
     /// What there is to say.
     pub diagnostics: Diagnostics,
     /// Calls whose answers are needed first.

@@ -69,7 +69,7 @@ impl<'a> Walk<'a> {
 
     /// Whether something is about to change that the block, or a call of a module that it is in,
     /// names in depends_on. The same for all instances of the modules, so it is looked up once.
-    fn dependency_pending(&self, node: Node, block: &ResourceBlock) -> bool {
+    pub(crate) fn dependency_pending(&self, node: Node, block: &ResourceBlock) -> bool {
         if let Some(known) = lock(&self.pending).get(&node) {
             return *known;
         }

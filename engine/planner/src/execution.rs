@@ -14,7 +14,9 @@
 //! - `B holds`: the conditions of B that only apply can decide are fulfilled. Whoever gets B's value
 //!   waits for it.
 
-use formwork_addresses::{AbsProviderConfig, AbsResource, ModulePath, Resource};
+use formwork_addresses::{
+    AbsProviderConfig, AbsResource, AbsResourceInstance, ModulePath, Resource, ResourceMode,
+};
 use formwork_plan::{
     Action, ActionReason, ExecutionGraph, NodeId, OperationKind, ResourceInstanceChange,
 };
@@ -76,6 +78,8 @@ pub struct Further {
     pub checks: Vec<OpenCheck>,
     /// Provider configurations that were not wholly known when planning.
     pub unknown_providers: BTreeSet<AbsProviderConfig>,
+    /// Ephemeral resources, each with who handles it. Those that something needs are opened.
+    pub ephemeral: Vec<(AbsResourceInstance, AbsProviderConfig)>,
 }
 
 struct Builder<'a> {
@@ -168,6 +172,19 @@ pub fn build(
                 .push(*node);
         }
     }
+    if !further.ephemeral.is_empty() {
+        let needed = b.needed(&providers, further);
+        for (address, config) in &further.ephemeral {
+            let block = block_of(&address.abs_resource());
+            if needed.contains(&block) {
+                let node = b
+                    .graph
+                    .add(OperationKind::OpenEphemeral(address.clone()), None);
+                b.makes.entry(block).or_default().push(node);
+                providers.entry(config.clone()).or_default().push(node);
+            }
+        }
+    }
     let anything = !b.graph.is_empty() || !further.checks.is_empty();
     if anything {
         b.order_makes();
@@ -201,6 +218,47 @@ fn read_last(graph: &mut ExecutionGraph, last: &[NodeId]) {
 }
 
 impl Builder<'_> {
+    /// Every block that what is done refers to, near or far, through providers, too.
+    fn needed(
+        &self,
+        providers: &BTreeMap<AbsProviderConfig, Vec<NodeId>>,
+        further: &Further,
+    ) -> BTreeSet<BlockAddress> {
+        let references = self.references;
+        let mut open: Vec<&BlockAddress> = self.makes.keys().collect();
+        let of_provider = |config: &AbsProviderConfig| {
+            references
+                .providers
+                .get(&config.block())
+                .into_iter()
+                .flatten()
+        };
+        open.extend(providers.keys().flat_map(of_provider));
+        for name in &further.outputs {
+            open.extend(references.outputs.get(name).into_iter().flatten());
+        }
+        for check in &further.checks {
+            let block = references.checks.get(&check.block);
+            open.extend(block.into_iter().flat_map(|c| c.needs.iter().chain(&c.of)));
+        }
+        let mut handlers: BTreeMap<BlockAddress, Vec<&AbsProviderConfig>> = BTreeMap::new();
+        for (address, config) in &further.ephemeral {
+            let block = block_of(&address.abs_resource());
+            handlers.entry(block).or_default().push(config);
+        }
+        let mut needed = BTreeSet::new();
+        while let Some(block) = open.pop() {
+            if !needed.insert(block.clone()) {
+                continue;
+            }
+            open.extend(references.resources.get(block).into_iter().flatten());
+            for config in handlers.get(block).into_iter().flatten() {
+                open.extend(of_provider(config));
+            }
+        }
+        needed
+    }
+
     /// The join after which everything of a block is made.
     fn made(&mut self, block: &BlockAddress) -> NodeId {
         if let Some(join) = self.made.get(block) {
@@ -428,6 +486,13 @@ fn configure_providers(
             b.graph.order(configure, *node);
         }
         let blocks = b.references.providers.get(&provider.block());
+        // What is ephemeral is known to nobody before it is opened.
+        for block in blocks.into_iter().flatten() {
+            if block.1.mode == ResourceMode::Ephemeral {
+                let made = b.made(block);
+                b.graph.order(made, configure);
+            }
+        }
         // A configuration that was known when planning needs nothing that this run makes.
         if further.unknown_providers.contains(provider) {
             for block in blocks.into_iter().flatten() {

@@ -59,7 +59,9 @@ pub async fn plan_configured(
 ) -> (Option<ResourceInstanceChange>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let null = Value::null(subject.schema.ty());
-    let (config_plain, config_marks) = config.clone().unmark_deep();
+    let (config_plain, mut config_marks) = config.clone().unmark_deep();
+    // What is ephemeral goes into write-only arguments, of which the object keeps nothing.
+    config_marks.retain(|(_, marks)| !marks.is_ephemeral());
     let before = prior.map_or_else(|| null.clone(), |p| p.value.clone());
     let before_plain = before.clone().unmark_deep().0;
     let tainted = prior.is_some_and(|p| p.tainted);

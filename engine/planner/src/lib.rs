@@ -18,6 +18,7 @@
 
 mod conditions;
 mod data;
+mod ephemeral;
 pub mod execution;
 mod imports;
 mod input;

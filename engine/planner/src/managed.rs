@@ -8,6 +8,7 @@ use crate::protection::protection;
 use crate::walk::{Walk, join, lock};
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance,
+    ResourceMode,
 };
 use formwork_configuration::{IgnoreChanges, Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics, nearest};
@@ -463,6 +464,7 @@ pub(crate) async fn decode_config(
     evaluator
         .calls()
         .settled(|reading| {
+            reading.passes_on = shared.block.address.mode == ResourceMode::Ephemeral;
             let value = decode(
                 &shared.block.body,
                 &shared.schema.block,

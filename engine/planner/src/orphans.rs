@@ -249,7 +249,12 @@ pub(crate) async fn prepare_destroy(walk: &mut Walk<'_>) {
             continue;
         }
         let Some(n) = graph.get(node) else { continue };
-        if !matches!(n.what, What::Resource(_) | What::Check(_)) {
+        let looked_at = match &n.what {
+            What::Resource(r) => r.mode == ResourceMode::Ephemeral,
+            What::Check(_) => false,
+            _ => true,
+        };
+        if looked_at {
             walk.visit_for_destroy(node).await;
         }
     }

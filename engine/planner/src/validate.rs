@@ -245,6 +245,10 @@ impl Validation<'_> {
             let one = address.instance(InstanceKey::None);
             with_origin(&one, Value::unknown(s.ty()))
         });
+        let object = match resource.mode {
+            ResourceMode::Ephemeral => object.mark(formwork_values::Mark::Ephemeral),
+            _ => object,
+        };
         if block.repetition.is_repeated() {
             evaluator
                 .objects()
@@ -278,6 +282,7 @@ impl Validation<'_> {
             let (value, said) = evaluator
                 .calls()
                 .settled(|reading| {
+                    reading.passes_on = block.address.mode == ResourceMode::Ephemeral;
                     let value = decode(
                         &block.body,
                         &schema.block,

@@ -18,6 +18,7 @@ use formwork_graph::{Node, Outcome, StaticNode, Visit, WalkReport, What, walk};
 use formwork_plan::{
     Action, CheckKind, CheckResult, CheckStatus, PlanMode, PlannedKeys, ResourceInstanceChange,
 };
+use formwork_provider::OpenEphemerals;
 use formwork_state::State;
 use formwork_values::{Origin, Path, Value};
 use futures::StreamExt as _;
@@ -41,6 +42,10 @@ pub(crate) struct Walk<'a> {
     pub call_keys: Mutex<BTreeMap<(ModuleInstance, Arc<str>), PlannedKeys>>,
     /// Data sources that were read.
     pub data: Mutex<State>,
+    /// Ephemeral resources with who handles them; apply opens those that it needs.
+    pub ephemeral: Mutex<Vec<(AbsResourceInstance, AbsProviderConfig)>>,
+    /// Those that are open while planning.
+    pub opened: OpenEphemerals,
     pub unknown_providers: Mutex<BTreeSet<AbsProviderConfig>>,
     /// Objects that were imported.
     pub imported: Mutex<Vec<Imported>>,
@@ -77,6 +82,8 @@ impl<'a> Walk<'a> {
             resource_keys: Mutex::default(),
             call_keys: Mutex::default(),
             data: Mutex::default(),
+            ephemeral: Mutex::default(),
+            opened: OpenEphemerals::default(),
             unknown_providers: Mutex::default(),
             imported: Mutex::default(),
             open_checks: Mutex::default(),
@@ -177,6 +184,10 @@ impl<'a> Walk<'a> {
         }
         let path = &n.module;
         let evaluator = &self.input.evaluator;
+        let renewed = self.opened.renew_due(evaluator.now()).await;
+        if self.say(renewed) == Visit::Failed {
+            return Visit::Failed;
+        }
         let Some(module) = evaluator.configuration().module(path) else {
             return Visit::Done;
         };
@@ -474,14 +485,7 @@ impl<'a> Walk<'a> {
             let done = match resource.mode {
                 ResourceMode::Managed => self.managed(placed).await,
                 ResourceMode::Data => self.data_sources(placed).await,
-                ResourceMode::Ephemeral => {
-                    let d = formwork_diagnostics::Diagnostic::error(
-                        "Not served yet",
-                        "This version of Formwork does not open ephemeral resources yet, and will not go on as if the block were not there.",
-                    )
-                    .at(block.range);
-                    self.say(d.into())
-                }
+                ResourceMode::Ephemeral => self.ephemerals(placed).await,
             };
             if done == Visit::Failed {
                 visit = Visit::Failed;
@@ -595,6 +599,7 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
         }
         PlanMode::Destroy => orphans::prepare_destroy(&mut walk_).await,
     }
+    said.append(walk_.opened.close_all().await);
     let failed = lock(&walk_.diagnostics).has_errors() || said.has_errors();
     let cancelled = input.cancel.is_cancelled();
     if !failed && !cancelled && input.mode != PlanMode::RefreshOnly {
@@ -637,6 +642,7 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
                 .collect(),
             checks: open_checks(&walk_, &planned.changes),
             unknown_providers: lock(&walk_.unknown_providers).clone(),
+            ephemeral: lock(&walk_.ephemeral).clone(),
         };
         let prior: Vec<Vec<AbsResource>> = planned
             .changes
@@ -698,9 +704,11 @@ fn open_checks(walk: &Walk<'_>, changes: &[ResourceInstanceChange]) -> Vec<OpenC
     for address in lock(&walk.open_conditions).iter() {
         let path = address.module_path();
         // What is read for a check alone is the check's matter.
-        let on_its_own = configuration
-            .module(&path)
-            .is_some_and(|m| m.resources.contains_key(&address.resource));
+        // An ephemeral resource's are judged where it is opened.
+        let on_its_own = address.resource.mode != ResourceMode::Ephemeral
+            && configuration
+                .module(&path)
+                .is_some_and(|m| m.resources.contains_key(&address.resource));
         if on_its_own && !busy.contains(address) {
             open.insert(OpenCheck {
                 block: join(&path.to_string(), &address.resource.to_string()),

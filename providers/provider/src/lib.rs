@@ -19,10 +19,12 @@
 //! knows the configuration, from the attribute path that they name.
 #![forbid(unsafe_code)]
 
+mod ephemeral;
 mod registry;
 mod requests;
 mod settle;
 
+pub use ephemeral::OpenEphemerals;
 pub use registry::{Overriding, ProviderFactory, Providers};
 pub use requests::{
     ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, DeferredReason,

@@ -527,6 +527,11 @@ const TABLE: &[(&str, &str, Body)] = &[
 ];
 
 impl Builtins {
+    /// What time it is.
+    pub fn now(&self) -> SystemTime {
+        self.surroundings.clock.now()
+    }
+
     /// The functions over these surroundings.
     pub fn new(surroundings: Surroundings) -> Self {
         let table = TABLE

@@ -40,14 +40,14 @@ pub fn changes(plan: &Plan) -> Vec<String> {
 }
 
 /// A folder that changes from step to step.
-struct Story {
+pub struct Story {
     folder: tempfile::TempDir,
     /// Other providers than the built-in one.
-    factory: Option<Arc<dyn ProviderFactory>>,
+    pub factory: Option<Arc<dyn ProviderFactory>>,
 }
 
 impl Story {
-    fn of(files: &[(&str, &str)]) -> Self {
+    pub fn of(files: &[(&str, &str)]) -> Self {
         let story = Self {
             folder: tempfile::tempdir().expect("a folder"),
             factory: None,
@@ -58,23 +58,23 @@ impl Story {
         story
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub fn write(&self, name: &str, text: &str) {
         let path = self.path().join(name);
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
         std::fs::write(path, text).expect("written");
     }
 
-    fn state(&self) -> serde_json::Value {
+    pub fn state(&self) -> serde_json::Value {
         let bytes = std::fs::read(self.path().join("terraform.tfstate")).expect("a state");
         serde_json::from_slice(&bytes).expect("JSON")
     }
 
     /// Plans, and applies unless there are errors; gives what is done, or the errors.
-    async fn step(&self, variables: &[(&str, &str)], mode: PlanMode) -> Vec<String> {
+    pub async fn step(&self, variables: &[(&str, &str)], mode: PlanMode) -> Vec<String> {
         let mut session = session(self.path(), layers(variables), 7);
         if let Some(factory) = &self.factory {
             session.factory = factory.clone();
@@ -110,17 +110,17 @@ impl Story {
         told
     }
 
-    async fn check(&self, variables: &[(&str, &str)], expected: &[&str]) {
+    pub async fn check(&self, variables: &[(&str, &str)], expected: &[&str]) {
         let told = self.step(variables, PlanMode::Normal).await;
         assert_eq!(told, expected, "{variables:?}");
     }
 
-    async fn destroy(&self, variables: &[(&str, &str)], expected: &[&str]) {
+    pub async fn destroy(&self, variables: &[(&str, &str)], expected: &[&str]) {
         let told = self.step(variables, PlanMode::Destroy).await;
         assert_eq!(told, expected, "{variables:?}");
     }
 
-    fn output(&self, name: &str) -> serde_json::Value {
+    pub fn output(&self, name: &str) -> serde_json::Value {
         self.state()["outputs"][name]["value"].clone()
     }
 }

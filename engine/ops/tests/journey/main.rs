@@ -9,6 +9,7 @@ mod beyond;
 mod blocks;
 mod comparing;
 mod crashes;
+mod ephemerals;
 mod generated;
 mod live;
 mod open_conditions;

@@ -5,9 +5,10 @@ use formwork_addresses::ProviderAddr;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_provider::{
     ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, FunctionFailure,
-    ImportRequest, ImportedObject, OperationLog, PendingOperation, PlanRequest, PlanResponse,
-    Provider, ProviderFactory, RawState, ReadDataRequest, ReadDataResponse, ReadRequest,
-    ReadResponse, Reported, Settlement, UpgradeRequest, UpgradeResponse, ValidateRequest,
+    ImportRequest, ImportedObject, OpenRequest, OpenResponse, OperationLog, PendingOperation,
+    PlanRequest, PlanResponse, Provider, ProviderFactory, RawState, ReadDataRequest,
+    ReadDataResponse, ReadRequest, ReadResponse, RenewResponse, Reported, Settlement,
+    UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
 use formwork_provider_schema::{Attribute, Block, Schema, SchemaSource};
 use formwork_values::{Path, Type, Value, value_from_json};
@@ -18,6 +19,7 @@ pub struct Schemas {
     config: Arc<Schema>,
     thing: Arc<Schema>,
     region: Arc<Schema>,
+    token: Arc<Schema>,
 }
 
 impl Schemas {
@@ -27,11 +29,19 @@ impl Schemas {
             Arc::new(Schema::new(0, Block::of_attributes(attributes)))
         };
         Self {
-            config: schema(vec![("region", string().optional())]),
+            config: schema(vec![
+                ("region", string().optional()),
+                ("token", string().optional()),
+            ]),
             thing: schema(vec![
                 ("id", string().computed()),
                 ("name", string().optional()),
                 ("region", string().computed()),
+                ("secret_wo", string().optional().write_only()),
+            ]),
+            token: schema(vec![
+                ("name", string().optional()),
+                ("token", string().computed()),
             ]),
             region: schema(vec![("region", string().computed())]),
         }
@@ -51,6 +61,14 @@ impl SchemaSource for Schemas {
         (name == "place_region").then(|| self.region.clone())
     }
 
+    fn ephemeral_resource(&self, name: &str) -> Option<Arc<Schema>> {
+        (name == "place_token").then(|| self.token.clone())
+    }
+
+    fn ephemeral_resource_names(&self) -> Vec<Arc<str>> {
+        vec![Arc::from("place_token")]
+    }
+
     fn resource_names(&self) -> Vec<Arc<str>> {
         vec![Arc::from("place_thing")]
     }
@@ -66,6 +84,9 @@ pub struct World {
     /// Names by region and id.
     pub things: BTreeMap<(String, String), String>,
     made: usize,
+    /// What was done with ephemeral things: opened, renewed, closed, used.
+    pub told: Vec<String>,
+    opened: usize,
 }
 
 /// Makes the provider, over one world.
@@ -80,6 +101,11 @@ impl Places {
         let mut things: Vec<String> = world.things.iter().map(told).collect();
         things.sort();
         things
+    }
+
+    /// What was done with ephemeral things since last asked.
+    pub fn told(&self) -> Vec<String> {
+        std::mem::take(&mut self.world().told)
     }
 
     fn world(&self) -> std::sync::MutexGuard<'_, World> {
@@ -128,6 +154,7 @@ impl Place {
             (Arc::from("id"), id),
             (Arc::from("name"), name.clone()),
             (Arc::from("region"), region),
+            (Arc::from("secret_wo"), Value::null(Type::String)),
         ])
     }
 }
@@ -149,6 +176,13 @@ impl Provider for Place {
     }
 
     async fn configure(&self, request: ConfigureRequest) -> Vec<Reported> {
+        let token = text(&request.config, "token");
+        if !token.is_empty() {
+            self.places
+                .world()
+                .told
+                .push(format!("configured with {token}"));
+        }
         *self.region.lock().unwrap_or_else(PoisonError::into_inner) =
             text(&request.config, "region");
         Vec::new()
@@ -170,7 +204,8 @@ impl Provider for Place {
             let unknown = || Value::unknown(Type::String);
             self.thing(unknown(), &name, unknown())
         } else {
-            request.proposed
+            let part = |name| attribute(&request.proposed, name);
+            self.thing(part("id"), &part("name"), part("region"))
         };
         PlanResponse {
             planned,
@@ -206,6 +241,10 @@ impl Provider for Place {
                 text(&request.prior, "id")
             };
             let told = name.as_str().unwrap_or_default().to_owned();
+            let secret = text(&request.config, "secret_wo");
+            if !secret.is_empty() {
+                world.told.push(format!("made {told} with {secret}"));
+            }
             world.things.insert((region.clone(), id.clone()), told);
             self.thing(Value::string(id), &name, Value::string(region))
         };
@@ -246,6 +285,40 @@ impl Provider for Place {
             deferred: None,
             reported: Vec::new(),
         }
+    }
+
+    async fn open_ephemeral_resource(&self, request: OpenRequest) -> OpenResponse {
+        let name = text(&request.config, "name");
+        let mut world = self.places.world();
+        world.opened += 1;
+        let token = format!("token-{}", world.opened);
+        world.told.push(format!("opened {name} as {token}"));
+        OpenResponse {
+            result: Value::object([
+                (Arc::from("name"), attribute(&request.config, "name")),
+                (Arc::from("token"), Value::string(&token)),
+            ]),
+            private: Bytes::from(token.as_bytes()),
+            // one that is due at once
+            renew_at: (name == "short").then_some(std::time::UNIX_EPOCH),
+            reported: Vec::new(),
+        }
+    }
+
+    async fn renew_ephemeral_resource(&self, _kind: &str, private: Bytes) -> RenewResponse {
+        let token = String::from_utf8_lossy(&private).into_owned();
+        self.places.world().told.push(format!("renewed {token}"));
+        RenewResponse {
+            private,
+            renew_at: None,
+            reported: Vec::new(),
+        }
+    }
+
+    async fn close_ephemeral_resource(&self, _kind: &str, private: Bytes) -> Vec<Reported> {
+        let token = String::from_utf8_lossy(&private).into_owned();
+        self.places.world().told.push(format!("closed {token}"));
+        Vec::new()
     }
 
     async fn upgrade_resource_state(&self, request: UpgradeRequest) -> UpgradeResponse {

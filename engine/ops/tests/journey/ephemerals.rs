@@ -1,0 +1,157 @@
+//! Ephemeral resources: opened for planning and for applying, renewed, closed, and kept nowhere.
+
+use crate::beyond::Story;
+use crate::places::Places;
+use formwork_plan::PlanMode;
+use std::sync::Arc;
+
+fn story(main: &str) -> (Story, Places) {
+    let mut story = Story::of(&[("main.tf", main)]);
+    let places = Places::default();
+    story.factory = Some(Arc::new(places.clone()));
+    (story, places)
+}
+
+#[tokio::test]
+async fn opened_for_each_phase_and_stored_in_none() {
+    let (story, places) = story(
+        r#"
+ephemeral "place_token" "t" {
+  name = "short"
+  lifecycle {
+    postcondition {
+      condition     = startswith(self.token, "token-")
+      error_message = "No token."
+    }
+  }
+}
+ephemeral "place_token" "unused" {
+  name = "unused"
+}
+locals {
+  secret = "${ephemeral.place_token.t.token}!"
+}
+resource "place_thing" "a" {
+  name      = "a"
+  secret_wo = local.secret
+}
+"#,
+    );
+    story.check(&[], &["create place_thing.a"]).await;
+    let told = places.told();
+    // The unused one is opened by planning only, as nobody knows yet that it is.
+    let planned = told.iter().filter(|t| t.starts_with("opened unused"));
+    assert_eq!(planned.count(), 1, "{told:?}");
+    let of_token = |n: usize| {
+        let end = format!("token-{n}");
+        let exact = move |t: &&String| t.ends_with(&end) || t.ends_with(&format!("{end}!"));
+        told.iter().filter(exact).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of_token(3),
+        [
+            "opened short as token-3",
+            "renewed token-3",
+            "made a with token-3!",
+            "closed token-3",
+        ]
+    );
+    for n in [1, 2] {
+        let all = of_token(n);
+        assert!(
+            all.last().is_some_and(|l| l.starts_with("closed")),
+            "{all:?}"
+        );
+    }
+    let state = story.state().to_string();
+    assert!(!state.contains("token-"), "{state}");
+    // Nothing to do: opened for planning, closed again.
+    story.check(&[], &[]).await;
+    let told = places.told();
+    assert!(
+        told.iter().any(|t| t.starts_with("opened short")),
+        "{told:?}"
+    );
+    assert!(!told.iter().any(|t| t.starts_with("made")), "{told:?}");
+}
+
+#[tokio::test]
+async fn opened_when_what_it_needs_is_known() {
+    let (story, places) = story(
+        r#"
+resource "place_thing" "first" {
+  name = "first"
+}
+ephemeral "place_token" "t" {
+  count = 2
+  name  = "${place_thing.first.id}-${count.index}"
+}
+provider "place" {
+  alias = "by_token"
+  token = ephemeral.place_token.t[1].token
+}
+resource "place_thing" "second" {
+  provider  = place.by_token
+  name      = "second"
+  secret_wo = ephemeral.place_token.t[0].token
+}
+"#,
+    );
+    story
+        .check(
+            &[],
+            &["create place_thing.first", "create place_thing.second"],
+        )
+        .await;
+    let told = places.told();
+    assert_eq!(told[0], "opened t1-0 as token-1", "{told:?}");
+    let place = |what: &str| {
+        let found = told.iter().position(|t| t == what);
+        found.unwrap_or_else(|| panic!("{what} in {told:?}"))
+    };
+    assert!(place("opened t1-1 as token-2") < place("configured with token-2"));
+    assert!(place("configured with token-2") < place("made second with token-1"));
+    assert!(place("made second with token-1") < place("closed token-1"));
+    assert!(!story.state().to_string().contains("token-"));
+
+    // Known from the state now: the provider can be configured while planning, and destroys.
+    story.check(&[], &[]).await;
+    places.told();
+    let gone = story.step(&[], PlanMode::Destroy).await;
+    assert_eq!(
+        gone,
+        ["delete place_thing.first", "delete place_thing.second"]
+    );
+    let told = places.told();
+    let opened = told.iter().filter(|t| t.starts_with("opened")).count();
+    let closed = told.iter().filter(|t| t.starts_with("closed")).count();
+    assert!(opened > 0 && opened == closed, "{told:?}");
+    assert_eq!(places.things(), [] as [String; 0]);
+}
+
+#[tokio::test]
+async fn what_is_ephemeral_goes_nowhere_else() {
+    let cases = [
+        (
+            "resource \"place_thing\" \"a\" {\n  name = ephemeral.place_token.t.token\n}\n",
+            "main.tf:3:10 Invalid use of ephemeral value",
+        ),
+        (
+            "output \"o\" {\n  value = ephemeral.place_token.t.token\n}\n",
+            "main.tf:3:11 Ephemeral value not allowed",
+        ),
+        (
+            "ephemeral \"place_token\" \"u\" {\n  name = ephemeral.place_token.nope.token\n}\n",
+            "main.tf:3:10 Reference to undeclared resource",
+        ),
+        (
+            "ephemeral \"place_tokn\" \"u\" {\n}\n",
+            "main.tf:2:11 Invalid ephemeral resource",
+        ),
+    ];
+    for (text, expected) in cases {
+        let (story, _) = story(&format!("ephemeral \"place_token\" \"t\" {{}}\n{text}"));
+        let told = story.step(&[], PlanMode::Normal).await;
+        assert_eq!(told, [expected], "{text}");
+    }
+}

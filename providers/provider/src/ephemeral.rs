@@ -1,0 +1,101 @@
+//! Ephemeral resources that are open: opened for a run, renewed while it lasts, closed at its end.
+//!
+//! What they hold goes to whoever opened them and is kept nowhere, here neither: of an open resource
+//! only what its provider needs to renew and close it is known.
+
+use crate::{Bytes, OpenRequest, Provider, Reported};
+use formwork_addresses::AbsResourceInstance;
+use formwork_diagnostics::Diagnostics;
+use formwork_values::{Type, Value};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+/// The ephemeral resources that a run has open.
+#[derive(Default)]
+pub struct OpenEphemerals {
+    open: Mutex<Vec<Open>>,
+}
+
+#[derive(Clone)]
+struct Open {
+    address: AbsResourceInstance,
+    provider: Arc<dyn Provider>,
+    private: Bytes,
+    renew_at: Option<SystemTime>,
+}
+
+impl OpenEphemerals {
+    fn all(&self) -> std::sync::MutexGuard<'_, Vec<Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens a resource by its configuration, wholly known and without marks. The answer is as the
+    /// provider gives it.
+    pub async fn open(
+        &self,
+        address: &AbsResourceInstance,
+        provider: Arc<dyn Provider>,
+        config: Value,
+    ) -> (Value, Vec<Reported>) {
+        let request = OpenRequest {
+            kind: address.resource.kind.to_string(),
+            config,
+        };
+        let answer = provider.open_ephemeral_resource(request).await;
+        if answer.reported.iter().any(Reported::is_error) {
+            return (Value::null(Type::Dynamic), answer.reported);
+        }
+        self.all().push(Open {
+            address: address.clone(),
+            provider,
+            private: answer.private,
+            renew_at: answer.renew_at,
+        });
+        (answer.result, answer.reported)
+    }
+
+    /// Renews what is due.
+    pub async fn renew_due(&self, now: SystemTime) -> Diagnostics {
+        let due: Vec<Open> = {
+            let mut all = self.all();
+            let due = all
+                .iter_mut()
+                .filter(|o| o.renew_at.is_some_and(|at| at <= now));
+            // Nobody else renews it meanwhile.
+            due.map(|o| {
+                let taken = o.clone();
+                o.renew_at = None;
+                taken
+            })
+            .collect()
+        };
+        let mut said = Diagnostics::new();
+        for open in due {
+            let kind = &open.address.resource.kind;
+            let provider = &open.provider;
+            let answer = provider.renew_ephemeral_resource(kind, open.private).await;
+            said.append(Reported::placed(answer.reported, &open.address, None));
+            let mut all = self.all();
+            if let Some(o) = all.iter_mut().find(|o| o.address == open.address) {
+                o.private = answer.private;
+                o.renew_at = answer.renew_at;
+            }
+        }
+        said
+    }
+
+    /// Closes all, the last opened first.
+    pub async fn close_all(&self) -> Diagnostics {
+        let mut all = std::mem::take(&mut *self.all());
+        let mut said = Diagnostics::new();
+        while let Some(open) = all.pop() {
+            let kind = &open.address.resource.kind;
+            let reported = open
+                .provider
+                .close_ephemeral_resource(kind, open.private)
+                .await;
+            said.append(Reported::placed(reported, &open.address, None));
+        }
+        said
+    }
+}
