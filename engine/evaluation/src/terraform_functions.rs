@@ -30,7 +30,7 @@ pub(crate) fn call(name: &str, arguments: &[Value]) -> Option<Outcome> {
     };
     Some(match answer {
         Ok(value) => Outcome::Value(value, formwork_diagnostics::Diagnostics::new()),
-        Err(detail) => Outcome::Failed(CallError::argument(0, detail)),
+        Err(detail) => Outcome::Failed(CallError::call(detail)),
     })
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn signatures() -> [(&'static str, FunctionSignature); 3] {
         (
             "encode_expr",
             of(
-                FunctionParameter::new("value", Type::Dynamic).allow_null(),
+                FunctionParameter::new("value", Type::Dynamic),
                 Type::String,
                 "A value as an expression",
                 "Gives the text of an expression whose value is as near to the given one as the \

@@ -5,10 +5,12 @@
 //! null, `~` takes unknown values, `!` takes marks, `...` takes the rest; then `-> type`.
 //!
 //! Answers are Terraform's (recorded, and compared live by the tests), but for a few places where
-//! those would do harm: `cidrsubnet` refuses a network number outside the network, `yamldecode` takes
-//! block scalars as the text they are, `element` counts backwards with a negative index, null given to
-//! `format` is an error or `null` and not an unknown value, and what can be said of unknown values is
-//! said more often. Bytes of `base64gzip` are a compressor's own.
+//! those would do harm: `yamldecode` takes block scalars as the text they are, `element` counts
+//! backwards with a negative index, null given to `format` is an error or `null` and not an unknown
+//! value, `cidrsubnets` finds networks at the very beginning of all addresses too, `try` and `coalesce`
+//! keep the marks of what is unknown, and what can be said of unknown values, mistakes included, is said
+//! more often. Bytes of `base64gzip` are a compressor's own. Code pages of DOS, EUC-JP beyond JIS X 0208
+//! and HZ are encodings that are not known here.
 //!
 //! `base64gunzip`, `cidrcontains` and `urldecode` are OpenTofu's, `convert` is there since Terraform
 //! 1.15 and OpenTofu 1.13; their answers follow what those tools' documentation promises.

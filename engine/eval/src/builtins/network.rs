@@ -175,37 +175,56 @@ pub(super) fn cidrsubnet(given: &Given<'_>) -> Answer {
     let network = network(given)?;
     let bits = given.whole(1)?;
     let (negative, size) = large(given, 2, "network number")?;
-    let bits = u32::try_from(bits)
-        .ok()
-        .filter(|b| *b <= network.host_bits());
-    let Some(bits) = bits else {
+    let length = i64::from(network.length)
+        .checked_add(bits)
+        .and_then(|l| u32::try_from(l).ok())
+        .filter(|l| *l <= network.bits);
+    let Some(length) = length else {
         return Err(CallError::call(format!(
             "The network {} can be extended by 0 to {} bits.",
             network.show(),
             network.host_bits()
         )));
     };
-    if negative || size > mask(bits) {
+    // a prefix that gets shorter has room for any number
+    let most = u32::try_from(bits).map_or(mask(64), |bits| mask(bits.min(64)));
+    let number = format!("{}{size}", if negative { "-" } else { "" });
+    // only the lowest 64 bits are looked at, and not the sign: what other numbers give lies outside the
+    // network, and is given all the same, as other tools of the language do
+    if size & mask(64) > most {
         return Err(CallError::call(format!(
-            "{bits} further bits number the networks from 0 to {}, so there is no network {}{size} \
+            "{bits} further bits number the networks from 0 to {most}, so there is no network {number} \
              within {}.",
-            mask(bits),
-            if negative { "-" } else { "" },
             network.show()
         )));
     }
-    let length = network.length + bits;
     let shift = network.bits - length;
     // a shift by all bits is the empty prefix, whose only network is 0
-    let offset = size.checked_shl(shift).unwrap_or(0);
-    Ok(Value::string(
-        Network {
-            address: network.address | offset,
-            length,
-            ..network
-        }
-        .show(),
-    ))
+    let offset = match size {
+        0 => Some(0),
+        size if size.leading_zeros() >= shift => size.checked_shl(shift),
+        _ => None,
+    };
+    let address = match offset {
+        Some(0) => Some(network.address),
+        // the digits of a negative number in two's complement, without its sign
+        Some(offset) if negative => Some(((offset - 1) & !network.address) + 1),
+        Some(offset) => Some(network.address | offset),
+        None => None,
+    };
+    match address.filter(|a| *a <= mask(network.bits)) {
+        Some(address) => Ok(Value::string(
+            Network {
+                address,
+                length,
+                ..network
+            }
+            .show(),
+        )),
+        None => Err(CallError::call(format!(
+            "The network {number} lies beyond all addresses."
+        ))),
+    }
 }
 
 /// How far one call extends an IPv6 prefix.

@@ -9,6 +9,7 @@ mod live;
 mod odd;
 mod patterns;
 mod pools;
+mod propagation;
 mod recorded;
 mod specification;
 mod unknown;
