@@ -162,6 +162,23 @@ fn layout() {
         .exits(2)
         .says(&["<stdin> line 1"]);
     env.run(&["fmt", "nope.tf"]).exits(2).says(&["nope.tf"]);
+    // In the order of the arguments; one bad file keeps no other from being laid out.
+    env.write("z/a.tfvars", "a=1\n")
+        .write("z/b.tftest.hcl", "run \"x\" {\n command=plan\n}\n")
+        .write("z/c.tfmock.hcl", "mock_data \"x\" {\n  defaults={}\n}\n")
+        .write("z/d.tfquery.hcl", "variable \"x\" {\n}\nlocals{\n}\n")
+        .write("z/bad.tf", "a = \n")
+        .write("z/other.hcl", "a=1\n")
+        .write("y.tf", "a=1\n");
+    let ran = env.run(&["fmt", "z", "y.tf"]);
+    let names = "z/a.tfvars\nz/b.tftest.hcl\nz/c.tfmock.hcl\nz/d.tfquery.hcl\ny.tf\n";
+    assert_eq!(ran.exits(2).stdout, names);
+    assert_eq!(env.text("z/bad.tf"), "a = \n");
+    assert_eq!(env.text("z/other.hcl"), "a=1\n");
+    env.run(&["fmt", "-check", "y.tf"]).exits(0);
+    env.run(&["fmt", "z/other.hcl"]).exits(2);
+    let ran = env.run_with(&["fmt", "-check", "-"], "a=1\n", &[]);
+    assert_eq!(ran.exits(3).stdout, "");
 }
 
 /// Answers at a terminal: what is asked, and that only `yes` is approval. Needs `script` of util-linux,

@@ -49,12 +49,16 @@ pub fn run(session: &Session, arguments: &arguments::Fmt) -> u8 {
         } else {
             &arguments.paths
         };
-        let mut files = BTreeSet::new();
+        // In the order of the arguments, each file once.
+        let mut seen = BTreeSet::new();
         for path in paths {
+            let mut files = BTreeSet::new();
             work.collect(path, arguments.recursive, &mut files);
-        }
-        for file in &files {
-            work.file(file);
+            for file in files {
+                if seen.insert(file.clone()) {
+                    work.file(&file);
+                }
+            }
         }
     }
     let errors = work.diagnostics.has_errors();
