@@ -109,9 +109,13 @@ resource "aws_instance" "i" {
 }
 "#,
         &[
+            ("warning", "Missing required provider", 1),
+            ("warning", "Missing required provider", 11),
+            ("error", "Call to unknown function", 2),
             ("error", "Reference to undeclared resource", 3),
             ("error", "Unsupported argument", 5),
             ("error", "Reference to undeclared resource", 8),
+            ("error", "Invalid dynamic for_each value", 13),
         ],
     );
     check(
@@ -213,4 +217,44 @@ output "region" {
         "Error: Resource type not served",
         "google_cloudbuild_trigger",
     ]);
+}
+
+/// A configuration for an older release of the provider may have arguments that ours does not know.
+#[test]
+fn arguments_of_other_releases() {
+    let env = env();
+    let text = r#"resource "google_compute_subnetwork" "s" {
+  name               = "s"
+  ip_cidr_range      = "10.0.0.0/16"
+  network            = "n"
+  secondary_ip_range = []
+  gone_with_six      = true
+}
+resource "google_storage_bucket" "b" {
+  name         = "bucket"
+  storage_clas = "STANDARD"
+}
+"#;
+    let versions = |range: &str| PROVIDERS.replace(">= 5.0, < 8.0", range);
+    env.write("main.tf", text)
+        .write("versions.tf", versions(">= 7.0"));
+    env.run(&["validate"]).exits(1).says(&[
+        "Error: Unsupported argument",
+        "secondary_ip_range",
+        "gone_with_six",
+        "Error: Missing required argument",
+    ]);
+    env.write("versions.tf", versions("~> 5.0"));
+    env.run(&["validate"]).exits(1).says(&[
+        "Warning: Unsupported argument",
+        "secondary_ip_range",
+        "gone_with_six",
+        "Warning: Missing required argument",
+        "Error: Unsupported argument",
+        "storage_clas",
+    ]);
+    env.write("main.tf", text.replace("storage_clas ", "storage_class"));
+    env.run(&["validate"])
+        .exits(0)
+        .says(&["wants hashicorp/google 5."]);
 }

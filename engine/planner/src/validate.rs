@@ -11,7 +11,7 @@ use formwork_addresses::{
     AbsProviderConfig, InstanceKey, ModulePath, ProviderAddr, Resource, ResourceMode,
 };
 use formwork_configuration::{Module, ResourceBlock};
-use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange, nearest};
+use formwork_diagnostics::{Diagnostic, Diagnostics, Severity, SourceRange, nearest};
 use formwork_evaluation::{
     Condition, Evaluator, Expansion, ModuleScope, RepetitionData, decode, expand,
 };
@@ -295,7 +295,7 @@ impl Validation<'_> {
                     value
                 })
                 .await;
-            self.said.append(said);
+            self.said.append(self.as_of_release(&config.provider, said));
             if self.said.error_count() == before {
                 self.ask_provider(block, &config, &value).await;
             }
@@ -313,6 +313,35 @@ impl Validation<'_> {
         )
         .await;
         self.said.append(said);
+    }
+
+    /// What is said of a body whose provider is wanted in a release of another major version than the one
+    /// that is known: what that one lacks or requires may be different there, so it is told as a warning.
+    /// A name that is nearly one that is known is a mistake in any release.
+    fn as_of_release(&self, provider: &ProviderAddr, said: Diagnostics) -> Diagnostics {
+        const OF_RELEASES: [&str; 4] = [
+            "Unsupported argument",
+            "Unsupported block type",
+            "Missing required argument",
+            "Value for unconfigurable attribute",
+        ];
+        let Some((wanted, known)) = self.providers.other_release(provider) else {
+            return said;
+        };
+        said.into_iter()
+            .map(|mut d| {
+                let misspelt = d.hints.iter().any(|h| h.starts_with("Did you mean"));
+                if d.is_error() && OF_RELEASES.contains(&&*d.summary) && !misspelt {
+                    d.severity = Severity::Warning;
+                    d.hints.push(format!(
+                        "The configuration wants {} {wanted}, and Formwork knows the arguments of \
+                         {known}. It may be right there, but it cannot be planned.",
+                        provider.for_display()
+                    ));
+                }
+                d
+            })
+            .collect()
     }
 
     async fn ask_provider(

@@ -55,6 +55,10 @@ impl SchemaSource for Source {
         true
     }
 
+    fn release(&self) -> Option<&str> {
+        Some(formwork_google_schema::RELEASE)
+    }
+
     fn unserved_resource_names(&self) -> Vec<Arc<str>> {
         formwork_google_schema::unserved_resource_names()
     }

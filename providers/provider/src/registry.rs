@@ -277,6 +277,16 @@ impl Providers {
             || nearly(&resource.kind, served.iter().chain(&unserved)).is_none()
     }
 
+    /// The release that a provider stands for and the one that its schemas describe, where these are of
+    /// different major versions: then arguments may have come and gone between them.
+    pub fn other_release(&self, provider: &ProviderAddr) -> Option<(String, String)> {
+        let launched = self.launched.get(provider)?;
+        let described = launched.schemas.release()?.to_owned();
+        let chosen = launched.provider.version();
+        let major = |v: &str| v.split('.').next().map(str::to_owned);
+        (major(&chosen) != major(&described)).then_some((chosen, described))
+    }
+
     /// An error that says that a provider has no such type, with the nearest name, or that it is not
     /// served.
     pub fn unknown_type(&self, provider: &ProviderAddr, resource: &Resource) -> Diagnostic {

@@ -27,6 +27,6 @@ pub use resource::{
     Act, MethodMapping, Methods, Nested, Resource, Setter, UpdateMapping, UpdateStyle,
 };
 pub use store::{
-    data_source, data_source_names, resource, resource_names, unserved_data_source_names,
+    RELEASE, data_source, data_source_names, resource, resource_names, unserved_data_source_names,
     unserved_resource_names, versions,
 };

@@ -12,6 +12,9 @@ static DATA_SOURCES: &[u8] = include_bytes!("../data/data-sources.jsonl.gz");
 static KNOWN_TYPES: &str = include_str!("../data/known-types.txt");
 static VERSIONS: &str = include_str!("../data/versions.txt");
 
+/// The release of hashicorp/google whose types the data describes.
+pub const RELEASE: &str = "7.45.0";
+
 struct Store {
     text: String,
     /// Name to byte range of its line.

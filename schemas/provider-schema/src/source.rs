@@ -65,6 +65,11 @@ pub trait SchemaSource: Send + Sync {
         false
     }
 
+    /// The release of the provider whose types these are, where they stand for other releases too.
+    fn release(&self) -> Option<&str> {
+        None
+    }
+
     /// Names of managed resource types that the provider has elsewhere but does not serve here.
     fn unserved_resource_names(&self) -> Vec<Arc<str>> {
         Vec::new()
