@@ -72,6 +72,7 @@ pub struct Surroundings {
 #[derive(Clone)]
 pub struct Builtins {
     surroundings: Surroundings,
+    patterns: pattern::Patterns,
     table: Arc<BTreeMap<Arc<str>, Entry>>,
 }
 
@@ -552,6 +553,7 @@ impl Builtins {
             .collect();
         Self {
             surroundings,
+            patterns: pattern::Patterns::default(),
             table: Arc::new(table),
         }
     }
@@ -561,6 +563,7 @@ impl Builtins {
     pub fn with(&self, surroundings: Surroundings) -> Self {
         Self {
             surroundings,
+            patterns: self.patterns.clone(),
             table: self.table.clone(),
         }
     }

@@ -3,7 +3,8 @@
 //! [`super::re2`] reads them; the engine is that of the `regex` crate. It answers in time linear in the
 //! text, whatever the pattern.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use regex_automata::meta;
 use regex_automata::util::captures::Captures;
@@ -11,7 +12,7 @@ use regex_automata::util::captures::Captures;
 use super::re2;
 
 /// How much memory a compiled pattern may take. Counts go up to 1,000, of anything.
-const LARGEST: usize = 256 * 1024 * 1024;
+const LARGEST: usize = 100 * 1024 * 1024;
 
 /// A compiled pattern.
 pub(super) struct Pattern {
@@ -42,7 +43,7 @@ impl<'t> Match<'t> {
 ///
 /// # Errors
 /// A sentence.
-pub(super) fn compile(pattern: &str) -> Result<Pattern, String> {
+fn compile(pattern: &str) -> Result<Pattern, String> {
     let parsed = re2::parse(pattern)?;
     let config = meta::Config::new()
         .nfa_size_limit(Some(LARGEST))
@@ -58,6 +59,40 @@ pub(super) fn compile(pattern: &str) -> Result<Pattern, String> {
         engine: built?,
         groups: parsed.groups,
     })
+}
+
+/// How many compiled patterns are kept.
+const KEPT: usize = 256;
+/// How much memory one that is kept may take.
+const LARGEST_KEPT: usize = 512 * 1024;
+
+/// Patterns that were compiled, so that an expression that is evaluated for each of many instances
+/// compiles its pattern once.
+#[derive(Clone, Default)]
+pub(super) struct Patterns(Arc<Mutex<HashMap<Box<str>, Arc<Pattern>>>>);
+
+impl Patterns {
+    /// The pattern, compiled now or before.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn compiled(&self, pattern: &str) -> Result<Arc<Pattern>, String> {
+        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = kept().get(pattern) {
+            return Ok(found.clone());
+        }
+        // not while others wait: it may take long
+        let compiled = Arc::new(compile(pattern)?);
+        if compiled.engine.memory_usage() > LARGEST_KEPT {
+            return Ok(compiled);
+        }
+        let mut kept = kept();
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(pattern.into(), compiled.clone());
+        Ok(compiled)
+    }
 }
 
 impl Pattern {
@@ -203,7 +238,7 @@ mod tests {
             (r"(?s).+", "a\nb", Some("a\nb")),
             ("(?m)^b$", "a\nb\nc", Some("b")),
             ("b$", "b\n", None),
-            (r"\pL{100}|x", "x", Some("x")),
+            (r"\pL{200}|x", "x", Some("x")),
             (r"\x{d800}|a", "a", Some("a")),
             (r"\p{^Greek}\PL", "a1", Some("a1")),
         ] {

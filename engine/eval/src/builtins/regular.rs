@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use formwork_values::{Type, Value};
 
-use super::pattern::{self, Match, Pattern};
+use super::pattern::{Match, Pattern};
 use super::{Answer, Given, MOST_TEXT, room_for_pieces, room_for_text, too_long, unknown};
 use crate::functions::CallError;
 
@@ -62,11 +62,15 @@ impl Shape {
     }
 }
 
-fn compiled(given: &Given<'_>) -> Result<Option<(Pattern, Shape)>, CallError> {
+fn compiled(given: &Given<'_>) -> Result<Option<(Arc<Pattern>, Shape)>, CallError> {
     let Some(text) = given.at(0).as_str() else {
         return Ok(None);
     };
-    let pattern = pattern::compile(text).map_err(|detail| CallError::argument(0, detail))?;
+    let pattern = given
+        .builtins
+        .patterns
+        .compiled(text)
+        .map_err(|detail| CallError::argument(0, detail))?;
     let shape = Shape::of(&pattern)?;
     Ok(Some((pattern, shape)))
 }
@@ -110,7 +114,11 @@ pub(super) fn replace(given: &Given<'_>) -> Answer {
         room_for_text(text.len().saturating_add(grown))?;
         return Ok(Value::string(text.replace(what, by)));
     };
-    let pattern = pattern::compile(inner).map_err(|detail| CallError::argument(1, detail))?;
+    let pattern = given
+        .builtins
+        .patterns
+        .compiled(inner)
+        .map_err(|detail| CallError::argument(1, detail))?;
     match pattern.replace_all(text, by, MOST_TEXT) {
         Some(replaced) => Ok(Value::string(replaced)),
         None => Err(too_long()),
