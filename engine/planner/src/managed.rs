@@ -7,8 +7,7 @@ use crate::prior::PriorObject;
 use crate::protection::protection;
 use crate::walk::{Walk, join, lock};
 use formwork_addresses::{
-    AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance,
-    ResourceMode,
+    AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode,
 };
 use formwork_configuration::{IgnoreChanges, Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics, nearest};

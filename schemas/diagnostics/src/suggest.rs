@@ -8,6 +8,10 @@
 /// given name begins with, is taken if what they share is three letters or more.
 pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
+    // what was written is known, but means nothing where it stands: no other name was meant
+    if candidates.contains(&given) {
+        return None;
+    }
     nearest_within(given, candidates.iter().copied(), usize::MAX).or_else(|| {
         let same = |c: &&&str| {
             given.len().min(c.len()) >= 3 && (c.starts_with(given) || given.starts_with(**c))
@@ -83,5 +87,6 @@ mod tests {
         );
         assert_eq!(nearest("des", ["descend", "description"]), None);
         assert_eq!(nearest("z", ["x", "y"]), None);
+        assert_eq!(nearest("count", ["count", "counts"]), None);
     }
 }

@@ -121,10 +121,18 @@ fn refusals() {
     let flags = "Failed to parse command-line flags";
     check("plann", "Unknown command", "Did you mean \"plan\"?");
     check("state lst", "Unknown command", "Did you mean \"list\"?");
-    check("import a b", "Command not served yet", "import");
-    check("state mv a b", "Command not served yet", "state mv");
-    check("plan -target=a.b", "Flag not served yet", "-target");
-    check("plan -json", "Flag not served yet", "-json");
+    check("graph", "Command not served yet", "graph");
+    check(
+        "state identities",
+        "Command not served yet",
+        "state identities",
+    );
+    check(
+        "plan -generate-config-out=x",
+        "Flag not served yet",
+        "-generate-config-out",
+    );
+    check("workspace list -json", "Flag not served yet", "-json");
     check(
         "plan -detailed-exit-code",
         flags,

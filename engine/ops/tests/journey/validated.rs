@@ -101,7 +101,7 @@ async fn small_configurations() {
         let want = case["said"].as_array().expect("what was said");
         let mut session = session(folder.path(), Vec::new(), 1);
         session.reader = Arc::new(files(text));
-        let validated = validate(&session).await;
+        let validated = validate(&session, None).await;
         let got = said(&validated.diagnostics, &validated.sources);
         cases += 1;
         let agrees = agree(want, &got);
