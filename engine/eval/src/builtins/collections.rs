@@ -582,7 +582,8 @@ pub(super) fn merge(given: &Given<'_>) -> Answer {
 }
 
 pub(super) fn one(given: &Given<'_>) -> Answer {
-    let (list, marks) = given.at(0).clone().unmark();
+    let mut marks = Marks::NONE;
+    let list = crate::evaluate::strip(given.at(0).clone(), &mut marks);
     let ty = list.type_of();
     let value = match (&ty, list.as_sequence()) {
         (Type::List(e) | Type::Set(e), Some([])) => Value::null((**e).clone()),

@@ -178,11 +178,32 @@ const REGISTERED: &[&str] = &[
     "windows-1255", "windows-1256", "windows-1257", "windows-1258", "windows-874",
 ];
 
+/// Where Latin 5 differs from Latin 1.
+const TURKISH: [(u8, char); 6] = [
+    (0xd0, 'Ğ'),
+    (0xdd, 'İ'),
+    (0xde, 'Ş'),
+    (0xf0, 'ğ'),
+    (0xfd, 'ı'),
+    (0xfe, 'ş'),
+];
+
+/// Whether there are controls beyond ASCII. Browsers read and write them where an encoding of single
+/// bytes says nothing; the registry's encodings have nothing there.
+fn has_controls(text: &str) -> bool {
+    text.chars().any(|c| ('\u{80}'..='\u{9f}').contains(&c))
+}
+
 /// An encoding of text.
 enum Charset {
     Ascii,
     Latin1,
-    Utf16 { little: bool, mark: bool },
+    /// Latin 1 with Turkish letters; browsers mean another one by its names.
+    Latin5,
+    Utf16 {
+        little: bool,
+        mark: bool,
+    },
     Web(&'static encoding_rs::Encoding),
 }
 
@@ -193,6 +214,8 @@ impl Charset {
         Some(match &*lower {
             "iso-8859-1" | "iso_8859-1" | "iso_8859-1:1987" | "iso-ir-100" | "latin1" | "l1"
             | "ibm819" | "cp819" | "csisolatin1" => Charset::Latin1,
+            "iso-8859-9" | "iso_8859-9" | "iso_8859-9:1989" | "iso-ir-148" | "latin5" | "l5"
+            | "csisolatin5" => Charset::Latin5,
             "utf-16" | "csutf16" => Charset::Utf16 {
                 little: false,
                 mark: true,
@@ -228,6 +251,15 @@ impl Charset {
                 .chars()
                 .map(|c| u8::try_from(u32::from(c)).ok())
                 .collect(),
+            Charset::Latin5 => text
+                .chars()
+                .map(|c| match TURKISH.iter().find(|(_, t)| *t == c) {
+                    Some((byte, _)) => Some(*byte),
+                    None => u8::try_from(u32::from(c))
+                        .ok()
+                        .filter(|byte| TURKISH.iter().all(|(b, _)| b != byte)),
+                })
+                .collect(),
             Charset::Utf16 { little, mark } => {
                 let units = mark
                     .then_some(0xfeff)
@@ -247,6 +279,7 @@ impl Charset {
             }
             Charset::Web(encoding) => {
                 let (bytes, _, misfit) = encoding.encode(text);
+                let misfit = misfit || (encoding.is_single_byte() && has_controls(text));
                 (!misfit).then(|| bytes.into_owned())
             }
         }
@@ -258,6 +291,15 @@ impl Charset {
                 .ok()
                 .filter(|t| t.is_ascii()),
             Charset::Latin1 => Some(bytes.iter().map(|b| char::from(*b)).collect()),
+            Charset::Latin5 => Some(
+                bytes
+                    .iter()
+                    .map(|b| {
+                        let turkish = TURKISH.iter().find(|(byte, _)| byte == b);
+                        turkish.map_or(char::from(*b), |(_, c)| *c)
+                    })
+                    .collect(),
+            ),
             Charset::Utf16 { little, mark } => {
                 if bytes.len() % 2 == 1 {
                     return None;
@@ -286,7 +328,8 @@ impl Charset {
             }
             Charset::Web(encoding) => {
                 let text = encoding.decode_without_bom_handling_and_without_replacement(bytes)?;
-                Some(text.into_owned())
+                let misfit = encoding.is_single_byte() && has_controls(&text);
+                (!misfit).then(|| text.into_owned())
             }
         }
     }

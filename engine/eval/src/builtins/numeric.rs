@@ -161,6 +161,10 @@ pub(super) fn range(given: &Given<'_>) -> Answer {
             ));
         }
     };
+    if start == end {
+        // whatever the step
+        return Ok(Value::list(Type::Number, Vec::new()));
+    }
     let down = end < start;
     let step = step.unwrap_or_else(|| Number::from(if down { -1i64 } else { 1 }));
     if step.is_zero() {

@@ -136,6 +136,20 @@ const FOUND: &[(&str, &str)] = &[
     (r#"cidrsubnet("10.0.0.0/8", -1, 1)"#, r#""10.0.0.0/7""#),
     (r#"cidrsubnet("10.0.0.0/8", -8, 0)"#, r#""10.0.0.0/0""#),
     (r#"cidrsubnet("10.0.0.0/8", -3, 2)"#, r#""26.0.0.0/5""#),
+    (r#"range(3, 3, 0)"#, r#"tolist([])"#),
+    (r#"range(3, 0, 0)"#, r##""#ERR""##),
+    (r#"range(0, 0, -1)"#, r#"tolist([])"#),
+    (r#"one([local.slm])"#, r#"(sensitive value)"#),
+    (r#"one(toset([local.sn]))"#, r#"(sensitive value)"#),
+    (r#"textdecodebase64("ig==", "ISO-8859-9")"#, r#""\u008a""#),
+    (r#"textdecodebase64("0N3e8P3+", "ISO-8859-9")"#, r#""ĞİŞğış""#),
+    (r#"textdecodebase64("ig==", "ISO-8859-15")"#, r##""#ERR""##),
+    (r#"textdecodebase64("gQ==", "windows-1252")"#, r##""#ERR""##),
+    (r#"textdecodebase64("ig==", "windows-1252")"#, r#""Š""#),
+    (r#"textencodebase64("ĞİŞğış", "latin5")"#, r#""0N3e8P3+""#),
+    (r#"textencodebase64("ð", "latin5")"#, r##""#ERR""##),
+    (r#"textencodebase64("\u008a", "ISO-8859-15")"#, r##""#ERR""##),
+    (r#"textencodebase64("\u008a", "ISO-8859-9")"#, r#""ig==""#),
 ];
 
 #[test]

@@ -148,7 +148,8 @@ fn broken(promise: &Value, found: &Value) -> Option<String> {
 
 /// Where the language itself promises too much, and we with it: going through a set of which an
 /// element is unknown gives each of its elements, though some may turn out equal; where a type is not
-/// known, several values are not brought to one type; and a branch that fails has no type, while it
+/// known, several values are not brought to one type; what is known though a part of it may yet fail
+/// (`try`, `can`); and a branch that fails has no type, while it
 /// has one as long as nobody knows that it will.
 fn unsound_there_too(text: &str) -> bool {
     let goes_through = text.contains("for ") || text.contains("[*]") || text.contains("...");
@@ -159,7 +160,8 @@ fn unsound_there_too(text: &str) -> bool {
     let decodes = ["decode(", "coalescelist(", "for ", "[n]", "[u]"];
     let mixed =
         gathers.iter().any(|g| text.contains(g)) && decodes.iter().any(|d| text.contains(d));
-    (text.contains("set") && goes_through) || untyped || text.contains(" ? ") || mixed
+    let tries = text.contains("try(") || text.contains("can(");
+    tries || (text.contains("set") && goes_through) || untyped || text.contains(" ? ") || mixed
 }
 
 #[test]
