@@ -36,7 +36,7 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("parallel", "the language level is 1.12, which has it"),
     (
         "override-instances-modules",
-        "docs/decisions/0004-tests-and-mock-clouds.md",
+        "docs/decisions/0007-tests-and-mock-clouds.md",
     ),
     ("empty-run-block-reference", "one error for one mistake"),
     ("state-key-bad", "one error for one mistake"),
