@@ -704,7 +704,26 @@ impl Checker<'_> {
             if let Some(d) = undeclared(self.module, f, place) {
                 self.diagnostics.push(d);
             }
+            if let Some(d) = self.deprecated_output(f) {
+                self.diagnostics.push(d);
+            }
         }
+    }
+
+    /// A warning, if a reference reads an output that its module deprecates.
+    fn deprecated_output(&self, f: &FoundReference) -> Option<Diagnostic> {
+        let Subject::ModuleCallOutput(call, _, output) = &f.reference.subject else {
+            return None;
+        };
+        let child = self.configuration.module(&self.path.child(call))?;
+        let message = child.outputs.get(output)?.deprecated.as_ref()?;
+        Some(
+            Diagnostic::warning(
+                "Deprecated output",
+                format!("The module \"{call}\" deprecates its output \"{output}\": {message}"),
+            )
+            .at(f.range()),
+        )
     }
 
     fn static_references(&mut self, found: &[FoundReference], place: Place<'_>) {

@@ -45,13 +45,15 @@ fn unwraps_a_comment(text: &[u8], body: &Body) -> bool {
     false
 }
 
-/// `0. 1` and `x.0 .1` lose their spaces, as Terraform has it, and are other numbers then.
+/// `0. 1`, `x.0 .1` and `1 .E2` lose their spaces, as Terraform has it, and are other numbers then.
 fn joins_numbers(text: &[u8]) -> bool {
     formwork_syntax::scan(text, formwork_syntax::ScanMode::Code)
         .windows(3)
         .any(|three| {
             let number = |i: usize| three[i].kind == TokenKind::Number;
-            number(0) && three[1].kind == TokenKind::Dot && number(2)
+            let exponent = three[2].kind == TokenKind::Identifier
+                && matches!(text.get(three[2].start as usize), Some(b'e' | b'E'));
+            number(0) && three[1].kind == TokenKind::Dot && (number(2) || exponent)
         })
 }
 

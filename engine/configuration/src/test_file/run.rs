@@ -206,7 +206,12 @@ fn keyword(
     )
     .at(a.expression.range());
     let said = a.expression.as_literal_string().map(|t| &**t).or(given);
-    diagnostics.push(suggest(d, said.unwrap_or_default(), words.iter().copied()));
+    let said = said.unwrap_or_default();
+    diagnostics.push(if words.contains(&said) {
+        d.hint(format!("Take the quotes off: {name} = {said}"))
+    } else {
+        suggest(d, said, words.iter().copied())
+    });
     None
 }
 

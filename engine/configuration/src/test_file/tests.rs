@@ -69,7 +69,7 @@ fn mistakes() {
     );
     check(
         "run \"a\" {\n  command = \"plan\"\n}\n",
-        &["2:13 Invalid \"command\" keyword | Did you mean \"plan\"?"],
+        &["2:13 Invalid \"command\" keyword | Take the quotes off: command = plan"],
     );
     check(
         "run \"a\" {\n}\nrun \"a\" {\n}\n",

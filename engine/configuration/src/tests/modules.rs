@@ -121,3 +121,32 @@ fn module_calls() {
         &["main.tf:2:9-50 Module not installed"],
     );
 }
+
+#[test]
+fn what_modules_deprecate() {
+    check(
+        r#"module "m" {
+  source = "./m"
+  count  = 1
+  old    = 1
+}
+output "a" { value = module.m[0].gone }
+locals { b = [module.m[0].gone, module.m[0].here] }
+## m/main.tf
+variable "old" {
+  default    = 0
+  deprecated = "use new"
+}
+output "gone" {
+  value      = 1
+  deprecated = "use here"
+}
+output "here" { value = var.old }
+"#,
+        &[
+            "W main.tf:7:15-31 Deprecated output",
+            "W main.tf:6:22-38 Deprecated output",
+            "W main.tf:4:3-13 Deprecated variable",
+        ],
+    );
+}

@@ -371,7 +371,7 @@ const MENDED: &[(&str, &str, &str)] = &[
     (
         "what a provider says of a sensitive value does not show it",
         "data \"terraform_remote_state\" \"r\" {\n  backend = sensitive(\"s3cr3t\")\n}\n",
-        "main.tf:1:1 Invalid backend configuration\n",
+        "main.tf:2:13 Invalid backend configuration\n",
     ),
     (
         "one mistake in all instances",
