@@ -307,10 +307,13 @@ impl Shape {
                  output \"all\" {{\n  value = terraform_data.a[*].id\n}}\n"
             ),
             Shape::ForEach => format!(
-                "locals {{\n  names = {{ for i in range({}) : \"n${{i}}\" => {{ index = i }} }}\n}}\n\n\
+                "locals {{\n  thousands = flatten([for t in range({}) : [for i in range(1000) : t * 1000 + i]])\n  \
+                 names     = {{ for i in local.thousands : \"n${{i}}\" => {{ index = i }} if i < {} }}\n}}\n\n\
                  resource \"terraform_data\" \"a\" {{\n  for_each = local.names\n  input = each.value\n}}\n\n\
                  resource \"terraform_data\" \"b\" {{\n  for_each = terraform_data.a\n  input = each.value.id\n}}\n\n\
                  output \"all\" {{\n  value = {{ for k, v in terraform_data.b : k => v.output }}\n}}\n",
+                // a range has at most 1,024 elements
+                (instances / 2).div_ceil(1000),
                 instances / 2
             ),
             Shape::Layers => {
