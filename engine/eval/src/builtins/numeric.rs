@@ -37,15 +37,28 @@ fn from_float(value: f64, what: &str) -> Answer {
 }
 
 pub(super) fn log(given: &Given<'_>) -> Answer {
-    let (num, base) = (number(given, 0).to_f64(), number(given, 1).to_f64());
+    let (num, base) = (float(given, 0)?, float(given, 1)?);
     from_float(
         powers::ln(num) / powers::ln(base),
         "The logarithm of this number in this base",
     )
 }
 
+/// An argument as these functions compute with it.
+fn float(given: &Given<'_>, at: usize) -> Result<f64, CallError> {
+    let n = number(given, at);
+    let float = n.to_f64();
+    if float.is_infinite() && !n.is_infinite() {
+        return Err(CallError::argument(
+            at,
+            "It is greater than any number that this function computes with (about 1.8e308).",
+        ));
+    }
+    Ok(float)
+}
+
 pub(super) fn pow(given: &Given<'_>) -> Answer {
-    let (num, power) = (number(given, 0).to_f64(), number(given, 1).to_f64());
+    let (num, power) = (float(given, 0)?, float(given, 1)?);
     from_float(powers::pow(num, power), "This power")
 }
 

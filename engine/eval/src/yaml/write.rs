@@ -60,11 +60,8 @@ impl Emitter {
             Kind::Null(_) => self.plain("null"),
             Kind::Bool(b) => self.plain(if b { "true" } else { "false" }),
             Kind::Number(n) => {
-                let text = crate::numbers::text(n);
-                if text.ends_with("Inf") {
-                    return Err("infinity has no form that other YAML readers agree on".to_owned());
-                }
-                self.plain(&text);
+                // infinity is `+Inf`, a text to most readers, as Terraform writes it
+                self.plain(&crate::numbers::text(n));
             }
             Kind::String(s) => {
                 self.scalar(s, indent, true);

@@ -150,6 +150,9 @@ const FOUND: &[(&str, &str)] = &[
     (r#"textencodebase64("ð", "latin5")"#, r##""#ERR""##),
     (r#"textencodebase64("\u008a", "ISO-8859-15")"#, r##""#ERR""##),
     (r#"textencodebase64("\u008a", "ISO-8859-9")"#, r#""ig==""#),
+    ("pow(4, 1e400)", "\"#ERR\""),
+    ("log(1e400, 10)", "\"#ERR\""),
+    ("yamlencode([1 / 0, -1 / 0])", "<<-EOT - +Inf - -Inf EOT"),
 ];
 
 #[test]
