@@ -6,7 +6,7 @@ use crate::surroundings::{Streams, Surroundings, Terminal};
 use formwork_configuration::{ConfinedReader, DiskReader, LanguageLevel, SourceReader};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_environment::Environment;
-use formwork_eval::Confinement;
+use formwork_eval::{Builtins, Confinement, NoFiles};
 use formwork_plan::PlanMode;
 use formwork_render::{Style, compact_warnings, diagnostics_text};
 use std::path::{Path, PathBuf};
@@ -191,6 +191,17 @@ impl Session {
             session.is_for_people = !streaming.json;
         }
         Ok(session)
+    }
+
+    /// The functions of the language, for what their signatures say: none of them reads a file.
+    pub fn signatures(&self) -> Builtins {
+        Builtins::new(formwork_eval::Surroundings {
+            files: Arc::new(NoFiles),
+            clock: self.environment.clock.clone(),
+            randomness: self.environment.randomness.clone(),
+            plan_time: None,
+            settle_impure: false,
+        })
     }
 
     /// Writes text for people, if any read.

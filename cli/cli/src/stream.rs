@@ -4,7 +4,7 @@
 use crate::session::Session;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_environment::Clock;
-use formwork_eval::{Builtins, NoFiles, Surroundings};
+use formwork_eval::Builtins;
 use formwork_plan::{Event, OutputChange, PlanMode};
 use formwork_render::{EventStream, KnownFunctions};
 use formwork_state::{OutputState, timestamp};
@@ -48,13 +48,7 @@ impl Stream {
             clock: session.environment.clock.clone(),
             product: session.product(),
             level,
-            functions: Builtins::new(Surroundings {
-                files: Arc::new(NoFiles),
-                clock: session.environment.clock.clone(),
-                randomness: session.environment.randomness.clone(),
-                plan_time: None,
-                settle_impure: false,
-            }),
+            functions: session.signatures(),
             mode,
         };
         stream.with(&SourceMap::new(), |s, at| s.version(at));

@@ -9,7 +9,6 @@ use crate::session::{Session, exit};
 use formwork_addresses::{AbsResourceInstance, ProviderAddr};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_ops::{Edited, StateAddress, StateEdit, edit_state, preview_state_edit, push_state};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -247,8 +246,7 @@ pub fn replace_provider(session: &Session, arguments: &StateReplaceProvider) -> 
 /// `state push`.
 pub fn push(session: &Session, arguments: &StatePush) -> u8 {
     let read = if arguments.file == Path::new("-") {
-        let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+        session.streams.read_all()
     } else {
         std::fs::read(session.environment.working.join(&arguments.file))
     };

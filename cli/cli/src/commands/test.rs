@@ -7,7 +7,7 @@ use crate::runtime::{Interrupts, block_on};
 use crate::session::{CloudChoice, Session, exit};
 use crate::test_worlds::Worlds;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
-use formwork_eval::{Builtins, NoFiles, Surroundings};
+use formwork_eval::Builtins;
 use formwork_ops::{KeptState, TestEvent, TestOptions, TestSink, TestStates};
 use formwork_plan::{LeftBehind, TestReport, TestStatus};
 use formwork_render::{
@@ -17,7 +17,6 @@ use formwork_render::{
 use formwork_state::timestamp;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Test) -> u8 {
@@ -102,13 +101,7 @@ async fn test(session: &Session, arguments: &arguments::Test, interrupts: &Inter
         json: arguments.json,
         verbose: arguments.verbose,
         level: operation.ops.settings.level.version.to_string(),
-        functions: Builtins::new(Surroundings {
-            files: Arc::new(NoFiles),
-            clock: session.environment.clock.clone(),
-            randomness: session.environment.randomness.clone(),
-            plan_time: None,
-            settle_impure: false,
-        }),
+        functions: session.signatures(),
         recoverable,
     };
     if sink.json {

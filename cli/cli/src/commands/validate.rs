@@ -5,9 +5,7 @@ use crate::operation::{Operation, Wanted};
 use crate::runtime::block_on;
 use crate::session::{Session, exit};
 use formwork_diagnostics::{Diagnostics, SourceMap};
-use formwork_eval::{Builtins, NoFiles, Surroundings};
 use formwork_render::{KnownFunctions, validate_json};
-use std::sync::Arc;
 
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Validate) -> u8 {
@@ -64,13 +62,7 @@ pub fn run(session: &Session, arguments: &arguments::Validate) -> u8 {
 }
 
 fn as_json(session: &Session, diagnostics: &Diagnostics, sources: &SourceMap) -> u8 {
-    let functions = Builtins::new(Surroundings {
-        files: Arc::new(NoFiles),
-        clock: session.environment.clock.clone(),
-        randomness: session.environment.randomness.clone(),
-        plan_time: None,
-        settle_impure: false,
-    });
+    let functions = session.signatures();
     let text = validate_json(diagnostics, sources, &KnownFunctions(&functions));
     session.streams.out(&text);
     if diagnostics.has_errors() {

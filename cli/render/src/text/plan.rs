@@ -19,7 +19,7 @@ pub fn plan_text(plan: &Plan, schemas: &Schemas, style: Style) -> String {
     let mut cache = SchemaCache::new(schemas);
     let mut page = Page::new(style);
     let changes: Vec<&ResourceInstanceChange> =
-        plan.changes.iter().filter(|c| is_shown(c)).collect();
+        plan.changes.iter().filter(|c| c.is_told()).collect();
     let outputs: Vec<&OutputChange> = plan
         .outputs
         .iter()
@@ -71,11 +71,6 @@ pub fn plan_text(plan: &Plan, schemas: &Schemas, style: Style) -> String {
         }
     }
     page.out
-}
-
-/// Whether a change is worth a paragraph.
-pub(crate) fn is_shown(change: &ResourceInstanceChange) -> bool {
-    change.action != Action::NoOp || change.previous_address.is_some() || change.importing.is_some()
 }
 
 fn sentence(page: &mut Page, text: &str) {
