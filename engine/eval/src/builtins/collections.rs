@@ -614,7 +614,7 @@ pub(super) fn reverse(given: &Given<'_>) -> Answer {
     let ty = list.type_of();
     let value = match (&ty, list.as_sequence()) {
         (Type::Tuple(_), Some(items)) => Value::tuple(items.iter().rev().cloned().collect()),
-        (Type::Set(e), Some(_)) if is_open_set(&list) => unknown(Type::list((**e).clone())),
+        // of a set with something unknown in it too, as Terraform has it
         (Type::List(e) | Type::Set(e), Some(items)) => {
             Value::list((**e).clone(), items.iter().rev().cloned().collect())
         }

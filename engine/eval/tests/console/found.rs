@@ -80,6 +80,7 @@ const FOUND: &[(&str, &str)] = &[
     (r#"matchkeys(local.ul, local.so, toset([16]))"#, r##""#ERR""##),
     (r#"matchkeys([1, 2], ["a"], [local.us])"#, r##""#ERR""##),
     (r#"templatestring(local.t0, { x = 1, b = true, y = [sensitive(1)] })"#, r#"(sensitive value)"#),
+    (r#"length(reverse(toset(["a", local.us])))"#, r#"2"#),
     (r#"templatestring(["/"].0, {})"#, r##""#ERR""##),
     (r#"try(trimspace([local.us]), "no")"#, r#""no""#),
     (r#"try([local.us][3], 5)"#, r#"5"#),

@@ -27,6 +27,9 @@ use world::World;
 
 /// The first number; with `FORMWORK_MUTATIONS_FROM` another.
 const FROM: u64 = 1;
+/// How many mutants are made for a second of the budget, at most: a faster machine tries nothing that
+/// a slower one did not.
+const PER_SECOND: u64 = 70;
 
 struct Harness {
     runtime: tokio::runtime::Runtime,
@@ -231,7 +234,8 @@ fn mutants_do_no_harm() {
     let mut found: BTreeMap<String, (usize, String)> = BTreeMap::new();
     let mut digest: BTreeMap<String, (usize, Vec<String>)> = BTreeMap::new();
     let mut most: Vec<(usize, u64, String)> = Vec::new();
-    while at == from || (begun.elapsed() < budget && found.len() < 40) {
+    let end = from + PER_SECOND * budget.as_secs();
+    while at == from || (at < end && begun.elapsed() < budget && found.len() < 40) {
         let (trial, file, name) = harness.mutant(at);
         let text = String::from_utf8_lossy(&trial.files[file].1).into_owned();
         let _ = std::fs::write(

@@ -99,7 +99,7 @@ fn check_tokens(text: &[u8], mode: ScanMode, seed: u64) {
 
 #[test]
 fn damaged_text_does_no_harm() {
-    within_budget("damaged", |seed| {
+    within_budget("damaged", 5_000, |seed| {
         let choices = &mut Choices::new(seed ^ 0xdead_beef);
         let mut text = file(choices).into_bytes();
         damage(choices, &mut text);
@@ -142,7 +142,7 @@ fn damaged_json_does_no_harm() {
         ],
         blocks: &[BlockSchema::new("r", &["type", "name"])],
     };
-    within_budget("damaged JSON", |seed| {
+    within_budget("damaged JSON", 25_000, |seed| {
         let choices = &mut Choices::new(seed ^ 0xbeef);
         let mut text = JSON.as_bytes().to_vec();
         damage(choices, &mut text);

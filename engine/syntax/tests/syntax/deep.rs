@@ -134,12 +134,15 @@ fn a_thousand_levels_are_fine_and_more_is_an_error() {
 fn chains_of_ten_thousand_links_cost_what_they_are_long() {
     on_small_stack(|| {
         for (name, chain) in CHAINS {
+            // the best of some, since others use the machine too
             let time = |n: usize| {
                 let text = chain(n);
-                let begun = Instant::now();
-                let fine = through(&text);
-                assert!(fine, "{name}");
-                begun.elapsed()
+                let once = || {
+                    let begun = Instant::now();
+                    assert!(through(&text), "{name}");
+                    begun.elapsed()
+                };
+                (0..3).map(|_| once()).min().unwrap_or_default()
             };
             let (short, long) = (time(2_500), time(20_000));
             // Eight times the length; a square would be sixty-four times. Small times are noise.

@@ -12,7 +12,7 @@ use formwork_syntax::{format, parse};
 
 #[test]
 fn valid_text_is_accepted_and_formatting_keeps_its_meaning() {
-    within_budget("generated", |seed| {
+    within_budget("generated", 2_000, |seed| {
         let text = file(&mut Choices::new(seed));
         let (body, diagnostics) = parse(FileId(0), text.as_bytes());
         assert!(

@@ -32,7 +32,7 @@ fn mangled_text_is_laid_out_as_terraform_does() {
         .unwrap_or(1);
     let (mut valid, mut all) = (0, 0);
     let mut differing = Vec::new();
-    within_budget_from("layouts", first, |round| {
+    within_budget_from("layouts", first, 2, |round| {
         let folder = tempfile::tempdir().expect("a folder");
         let texts: Vec<Vec<u8>> = (0..PER_ROUND)
             .map(|i| {

@@ -27,22 +27,24 @@ impl Choices {
     }
 }
 
-/// Calls `case` with rising seeds for as long as the budget lasts, at least once.
-pub fn within_budget(harness: &str, case: impl FnMut(u64)) {
-    within_budget_from(harness, 1, case);
+/// Calls `case` with rising seeds, so many for a second of the budget, at least once. The time itself
+/// only ends it early: a faster machine tries nothing that a slower one did not.
+pub fn within_budget(harness: &str, a_second: u64, case: impl FnMut(u64)) {
+    within_budget_from(harness, 1, a_second, case);
 }
 
 /// The same with seeds from `first`.
-pub fn within_budget_from(harness: &str, first: u64, mut case: impl FnMut(u64)) {
+pub fn within_budget_from(harness: &str, first: u64, a_second: u64, mut case: impl FnMut(u64)) {
     let seconds: u64 = std::env::var("FORMWORK_TEST_BUDGET")
         .ok()
         .and_then(|s| s.parse().ok())
         .unwrap_or(10);
+    let last = first.saturating_add((seconds * a_second).max(1) - 1);
     let start = Instant::now();
     let mut seed = first;
     loop {
         case(seed);
-        if start.elapsed() >= Duration::from_secs(seconds) {
+        if seed == last || start.elapsed() >= Duration::from_secs(seconds) {
             println!("{harness}: seeds {first} to {seed}");
             return;
         }
