@@ -15,7 +15,7 @@ fn exit_codes() {
     env.run(&["plan", "-detailed-exit-code"])
         .exits(1)
         .says(&["Did you mean -detailed-exitcode?"]);
-    env.run(&["graph"]).exits(1).says(&["not served yet"]);
+    env.run(&["login"]).exits(1).says(&["not served yet"]);
     env.run(&["plan", "-generate-config-out=x"])
         .exits(1)
         .says(&["not served yet", "-generate-config-out"]);

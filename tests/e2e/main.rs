@@ -19,6 +19,7 @@ mod limits;
 mod mistakes;
 mod mock_clouds;
 mod modules;
+mod recorded_commands;
 mod restricted_files;
 mod saved_plans;
 mod skeleton;

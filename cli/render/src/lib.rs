@@ -26,15 +26,16 @@ mod stored;
 mod style;
 mod test_report;
 mod text;
+mod trees;
 mod version;
 
 pub use diagnostics::{
     Signatures, compact_warnings, diagnostic_text, diagnostics_text, validate_json,
 };
-pub use graphs::{execution_dot, execution_mermaid};
+pub use graphs::{Operations, OperationsOf, ResourcePicture, execution_dot, execution_mermaid};
 pub use json::{
     EventStream, KnownFunctions, TestStream, functions_json, output_json, outputs_json, plan_json,
-    schemas_json, state_json,
+    schemas_json, state_json, state_object_json, workspaces_json,
 };
 pub use schemas::Schemas;
 pub use style::Style;
@@ -43,4 +44,5 @@ pub use text::{
     Progress, lines, output_values, outputs_text, plan_text, short_summary, state_list,
     state_list_where, state_show, state_text,
 };
+pub use trees::{Branch, tree_text};
 pub use version::Versions;

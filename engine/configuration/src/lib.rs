@@ -86,5 +86,7 @@ pub use test_file::{
 };
 pub use tfvars::{GivenValue, Unsuitable, parse_tfvars};
 pub use variable::{InputVariable, LocalValue, OutputValue};
-pub use version::{Comparison, Verdict, VersionConstraints, VersionTerm, parse_version};
+pub use version::{
+    Comparison, Verdict, VersionConstraints, VersionTerm, canonical_constraints, parse_version,
+};
 pub use written_address::WrittenAddress;

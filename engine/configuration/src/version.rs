@@ -154,6 +154,39 @@ impl VersionConstraints {
     }
 }
 
+/// Constraints joined into one text, in the order and spelling that Terraform writes: by version, then
+/// by operator; each once; all three parts of a version, but for `~>`, where what was not written
+/// counts.
+pub fn canonical_constraints<'c>(all: impl IntoIterator<Item = &'c VersionConstraints>) -> String {
+    let terms = all.into_iter().flat_map(|c| &c.terms);
+    let mut texts: Vec<(&Version, usize, std::cmp::Reverse<usize>, String)> = terms
+        .map(|term| {
+            let place = match term.comparison {
+                Comparison::Greater => 0,
+                Comparison::GreaterOrEqual => 1,
+                Comparison::Equal => 2,
+                Comparison::Pessimistic => 3,
+                Comparison::LessOrEqual => 4,
+                Comparison::Less => 5,
+                Comparison::NotEqual => 6,
+            };
+            let version = &term.version;
+            let text = match term.comparison {
+                Comparison::Equal => version.to_string(),
+                Comparison::Pessimistic if term.parts < 3 => {
+                    format!("~> {}.{}", version.major, version.minor)
+                }
+                comparison => format!("{} {version}", comparison.symbol()),
+            };
+            (version, place, std::cmp::Reverse(term.parts), text)
+        })
+        .collect();
+    texts.sort();
+    let mut texts: Vec<String> = texts.into_iter().map(|(.., text)| text).collect();
+    texts.dedup();
+    texts.join(", ")
+}
+
 impl fmt::Display for VersionConstraints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -332,5 +365,26 @@ mod tests {
             .highest(&versions)
             .map(ToString::to_string);
         assert_eq!(highest.as_deref(), Some("7.11.0"));
+    }
+
+    #[test]
+    fn canonical() {
+        let check = |text: &str, want: &str| {
+            let constraints = VersionConstraints::parse(text).expect("constraints");
+            assert_eq!(canonical_constraints([&constraints]), want, "{text}");
+        };
+        check("~> 5", "~> 5.0");
+        check(">= 1, < 2", ">= 1.0.0, < 2.0.0");
+        check("= 1.2", "1.2.0");
+        check("1.2.3-beta1", "1.2.3-beta1");
+        check("!= 1, != 1, >1", "> 1.0.0, != 1.0.0");
+        check(
+            "> 1.0, < 1.0, >= 1.0, <= 1.0, = 1.0, != 1.0, ~> 1.0, ~> 1.0.0",
+            "> 1.0.0, >= 1.0.0, 1.0.0, ~> 1.0.0, ~> 1.0, <= 1.0.0, < 1.0.0, != 1.0.0",
+        );
+        check("< 2, > 1", "> 1.0.0, < 2.0.0");
+        check("~> 1.2.3-beta1, > 1.2.3", "~> 1.2.3-beta1, > 1.2.3");
+        check(">= 1.10, >= 1.9", ">= 1.9.0, >= 1.10.0");
+        check("~> 1.2.3, ~> 1.2", "~> 1.2, ~> 1.2.3");
     }
 }

@@ -175,6 +175,47 @@ impl Dag {
         }
     }
 
+    /// The same without the edges that others already imply: of `a -> b`, `b -> c` and `a -> c` the last
+    /// goes. Who can be reached from whom stays as it is. A graph with cycles is given back whole.
+    pub fn reduced(&self) -> Self {
+        let Ok(order) = self.topological_order() else {
+            return self.clone();
+        };
+        let mut rank = vec![0usize; self.len];
+        for (i, node) in order.iter().enumerate() {
+            rank[*node as usize] = i;
+        }
+        let mut kept = Vec::new();
+        // by whom a node was reached last; nobody has the number of all nodes
+        let mut reached = vec![self.len; self.len];
+        let mut stack = Vec::new();
+        for node in self.nodes() {
+            let mut direct = self.dependencies(node).to_vec();
+            direct.sort_by_key(|d| Reverse(rank[*d as usize]));
+            let Some(last) = direct.last().map(|d| rank[*d as usize]) else {
+                continue;
+            };
+            for d in direct {
+                if reached[d as usize] == node as usize {
+                    continue;
+                }
+                kept.push((node, d));
+                stack.push(d);
+                while let Some(n) = stack.pop() {
+                    for below in self.dependencies(n) {
+                        let at = *below as usize;
+                        // nothing that comes before all direct ones leads to any of them
+                        if rank[at] >= last && reached[at] != node as usize {
+                            reached[at] = node as usize;
+                            stack.push(*below);
+                        }
+                    }
+                }
+            }
+        }
+        Self::new(self.len, kept)
+    }
+
     /// The cycles: for each strongly connected group a shortest way round from its smallest node,
     /// along dependencies. Groups ascend by that node.
     pub fn cycles(&self) -> Vec<Vec<Node>> {
@@ -261,6 +302,21 @@ mod tests {
         assert_eq!(names(dag.closure([1], Direction::Dependencies)), [1, 2]);
         assert_eq!(names(dag.closure([2], Direction::Dependents)), [0, 1, 2, 3]);
         assert_eq!(names(dag.closure([], Direction::Dependents)), [0usize; 0]);
+    }
+
+    #[test]
+    fn what_others_imply_goes() {
+        let check = |n: usize, edges: &[(Node, Node)], want: &[(Node, Node)]| {
+            let dag = Dag::new(n, edges.iter().copied());
+            assert_eq!(dag.reduced().edges().collect::<Vec<_>>(), want);
+        };
+        check(3, &[(0, 1), (1, 2), (0, 2)], &[(0, 1), (1, 2)]);
+        check(
+            5,
+            &[(4, 0), (4, 1), (4, 2), (4, 3), (3, 2), (2, 0), (1, 0)],
+            &[(1, 0), (2, 0), (3, 2), (4, 1), (4, 3)],
+        );
+        check(3, &[(0, 1), (1, 0), (2, 0)], &[(0, 1), (1, 0), (2, 0)]);
     }
 
     #[test]

@@ -179,30 +179,6 @@ impl StaticGraph {
         }
         out
     }
-
-    /// The graph in DOT, for Graphviz.
-    pub fn to_dot(&self) -> String {
-        let quoted =
-            |text: String| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-        let mut out = String::from(
-            "digraph G {\n  rankdir = \"RL\";\n  node [shape = rect, fontname = \"sans-serif\"];\n",
-        );
-        for node in &self.nodes {
-            let _ = writeln!(out, "  {};", quoted(node.to_string()));
-        }
-        for (a, b) in self.dag.edges() {
-            if let (Some(a), Some(b)) = (self.get(a), self.get(b)) {
-                let _ = writeln!(
-                    out,
-                    "  {} -> {};",
-                    quoted(a.to_string()),
-                    quoted(b.to_string())
-                );
-            }
-        }
-        out.push_str("}\n");
-        out
-    }
 }
 
 fn explain(

@@ -87,11 +87,6 @@ module.m.a_b.in <- module.m, provider["registry.terraform.io/hashicorp/a"], modu
 module.m.output.id <- module.m, module.m.a_b.in
 "#
     );
-    assert!(
-        graph
-            .to_dot()
-            .contains("\"a_b.net\" -> \"provider[\\\"registry")
-    );
     assert_eq!(graph.order().len(), graph.nodes().len());
 }
 

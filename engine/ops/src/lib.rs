@@ -40,7 +40,7 @@ pub use settle::{Word, settle_by_word};
 pub use state::{Held, StateView, read_state};
 pub use state_edit::{Edited, StateAddress, StateEdit, edit_state, preview_state_edit, push_state};
 pub use test::{
-    KeptState, TestEvent, TestOptions, TestSink, TestStates, TestWorld, TestWorlds, Trial,
-    check_tests, test,
+    KeptState, TestEvent, TestOptions, TestSink, TestStates, TestWorld, TestWorlds, TestedModule,
+    Trial, check_tests, test, tested_modules,
 };
 pub use validate::{Validated, validate};

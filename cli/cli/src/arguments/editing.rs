@@ -149,6 +149,15 @@ pub struct WorkspaceDelete {
     pub name: String,
 }
 
-/// `workspace list` and `workspace show`.
+/// `workspace list`.
+#[derive(Args, Debug)]
+pub struct WorkspaceList {
+    /// Answer in JSON.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub json: bool,
+}
+
+/// `workspace show`.
 #[derive(Args, Debug)]
 pub struct WorkspaceLook {}

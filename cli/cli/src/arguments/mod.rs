@@ -13,6 +13,7 @@ mod durations;
 mod editing;
 mod help;
 mod inputs;
+mod looking;
 mod rewrite;
 mod words;
 
@@ -21,9 +22,10 @@ mod tests;
 
 pub use editing::{
     Editing, Import, StateMove, StatePush, StateRemove, StateReplaceProvider, Taint,
-    WorkspaceDelete, WorkspaceLook, WorkspaceNew, WorkspaceSelect,
+    WorkspaceDelete, WorkspaceList, WorkspaceLook, WorkspaceNew, WorkspaceSelect,
 };
 pub use inputs::{Input, Inputs};
+pub use looking::{Graph, GraphFormat, Metadata, Providers, ProvidersCommand, ProvidersSchema};
 pub use rewrite::{Parsed, parse};
 
 use clap::{Args, Parser, Subcommand};
@@ -112,6 +114,13 @@ pub enum Command {
     /// Work with several states of one configuration.
     #[command(subcommand)]
     Workspace(Workspace),
+    /// Draw what needs what.
+    Graph(Graph),
+    /// Name the providers that the configuration and the state call for.
+    Providers(Providers),
+    /// Describe the language for programs.
+    #[command(subcommand)]
+    Metadata(Metadata),
     /// Lay out configuration files.
     Fmt(Fmt),
     /// Evaluate expressions, one a line.
@@ -426,7 +435,7 @@ pub enum State {
 #[derive(Subcommand, Debug)]
 pub enum Workspace {
     /// List the workspaces.
-    List(WorkspaceLook),
+    List(WorkspaceList),
     /// Say which workspace is selected.
     Show(WorkspaceLook),
     /// Make a workspace and select it.
@@ -458,6 +467,10 @@ pub struct StateList {
 pub struct StateShow {
     #[command(flatten)]
     pub inputs: Inputs,
+    /// Answer in JSON: a state that holds this object alone. Sensitive values are in it.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub json: bool,
     /// The file of the state.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,

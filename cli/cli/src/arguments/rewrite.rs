@@ -16,23 +16,14 @@ pub enum Parsed {
 }
 
 /// Terraform's commands that are not served yet: known, so that nobody is told that they misspelt one.
-const COMMANDS_TO_COME: &[&str] = &[
-    "force-unlock",
-    "get",
-    "graph",
-    "login",
-    "logout",
-    "metadata",
-    "modules",
-    "providers",
-];
+const COMMANDS_TO_COME: &[&str] = &["force-unlock", "login", "logout"];
 const STATE_COMMANDS_TO_COME: &[&str] = &["identities"];
+const PROVIDERS_COMMANDS_TO_COME: &[&str] = &["lock", "mirror"];
 /// Terraform's flags that are not served yet.
 const FLAGS_TO_COME: &[&str] = &[
     "backend-config",
     "deposed",
     "force-copy",
-    "from-module",
     "generate-config-out",
     "get",
     "lockfile",
@@ -64,7 +55,10 @@ pub fn parse(
                 continue;
             }
             line.enter(&word)?;
-            if line.command.get_subcommands().next().is_none() && !from_environment {
+            let next = pending.front();
+            let goes_on = line.command.is_subcommand_required_set()
+                || next.is_some_and(|word| line.command.find_subcommand(word).is_some());
+            if !goes_on && !from_environment {
                 from_environment = true;
                 let mut extra = Vec::new();
                 let name = format!("TF_CLI_ARGS_{}", line.path.join("_").replace('-', "_"));
@@ -115,7 +109,7 @@ pub fn parse(
         };
         line.out.push(text);
     }
-    if line.path.is_empty() || line.command.get_subcommands().next().is_some() {
+    if line.path.is_empty() || line.command.is_subcommand_required_set() {
         return Ok(Parsed::NoCommand(help::help(&root, &line.path)));
     }
     let path = line.path.clone();
@@ -157,6 +151,7 @@ impl<'c> Line<'c> {
         let to_come = match self.path.first().map(String::as_str) {
             None => COMMANDS_TO_COME,
             Some("state") => STATE_COMMANDS_TO_COME,
+            Some("providers") => PROVIDERS_COMMANDS_TO_COME,
             _ => &[],
         };
         let called = self.called();

@@ -121,7 +121,13 @@ fn refusals() {
     let flags = "Failed to parse command-line flags";
     check("plann", "Unknown command", "Did you mean \"plan\"?");
     check("state lst", "Unknown command", "Did you mean \"list\"?");
-    check("graph", "Command not served yet", "graph");
+    check("providers lock", "Command not served yet", "providers lock");
+    check(
+        "providers shcema",
+        "Unknown command",
+        "Did you mean \"schema\"?",
+    );
+    check("graph -format=x", flags, "mermaid");
     check(
         "state identities",
         "Command not served yet",
@@ -132,7 +138,7 @@ fn refusals() {
         "Flag not served yet",
         "-generate-config-out",
     );
-    check("workspace list -json", "Flag not served yet", "-json");
+    check("workspace show -json", "Flag not served yet", "-json");
     check(
         "plan -detailed-exit-code",
         flags,

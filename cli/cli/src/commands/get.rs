@@ -9,6 +9,7 @@ use formwork_addresses::ModulePath;
 use formwork_configuration::Configuration;
 use formwork_diagnostics::Diagnostics;
 use formwork_modules::Installed;
+use formwork_render::{Branch, tree_text};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -118,9 +119,11 @@ fn listed(configuration: &Configuration, installed: &Installed) -> Vec<Listed> {
 
 /// The modules as a tree, drawn as Terraform does it.
 fn tree(configuration: &Configuration, installed: &Installed) -> String {
-    let mut text = "\nModules declared by configuration:\n.\n".to_owned();
-    branches(configuration, installed, &ModulePath::root(), "", &mut text);
-    text
+    let branches = branches(configuration, installed, &ModulePath::root());
+    format!(
+        "\nModules declared by configuration:\n{}\n",
+        tree_text(&branches)
+    )
 }
 
 /// The modules that one calls; the depth of a configuration has a limit.
@@ -128,34 +131,25 @@ fn branches(
     configuration: &Configuration,
     installed: &Installed,
     caller: &ModulePath,
-    lead: &str,
-    text: &mut String,
-) {
-    let Some(module) = configuration.module(caller) else {
-        return;
-    };
-    let mut calls = module.calls.values().peekable();
-    while let Some(call) = calls.next() {
-        let path = caller.child(&call.name);
-        let (source, version) = installed.description(configuration, &path);
-        let (here, below) = match calls.peek() {
-            Some(_) => ("├── ", "│   "),
-            None => ("└── ", "    "),
-        };
-        text.push_str(&format!("{lead}{here}\"{}\"[{source}]", call.name));
-        if !version.is_empty() {
-            text.push_str(&format!(" {version}"));
-        }
-        if let Some(constraints) = &call.version {
-            text.push_str(&format!(" ({constraints})"));
-        }
-        text.push('\n');
-        branches(
-            configuration,
-            installed,
-            &path,
-            &format!("{lead}{below}"),
-            text,
-        );
-    }
+) -> Vec<Branch> {
+    let calls = configuration.module(caller).map(|m| m.calls.values());
+    calls
+        .into_iter()
+        .flatten()
+        .map(|call| {
+            let path = caller.child(&call.name);
+            let (source, version) = installed.description(configuration, &path);
+            let mut text = format!("\"{}\"[{source}]", call.name);
+            if !version.is_empty() {
+                text.push_str(&format!(" {version}"));
+            }
+            if let Some(constraints) = &call.version {
+                text.push_str(&format!(" ({constraints})"));
+            }
+            Branch {
+                text,
+                below: branches(configuration, installed, &path),
+            }
+        })
+        .collect()
 }

@@ -4,11 +4,13 @@ mod apply;
 mod console;
 mod fmt;
 mod get;
+mod graph;
 mod import;
 mod init;
 mod mock;
 mod output;
 mod plan;
+mod providers;
 mod show;
 mod state;
 mod state_edit;
@@ -41,6 +43,9 @@ pub fn run(session: &Session, command: &Command) -> u8 {
         Command::Taint(arguments) => state_edit::taint(session, arguments, true),
         Command::Untaint(arguments) => state_edit::taint(session, arguments, false),
         Command::Workspace(command) => workspace::run(session, command),
+        Command::Graph(arguments) => graph::run(session, arguments),
+        Command::Providers(arguments) => providers::run(session, arguments),
+        Command::Metadata(command) => providers::metadata(session, command),
         Command::Fmt(arguments) => fmt::run(session, arguments),
         Command::Console(arguments) => console::run(session, arguments),
         Command::Test(arguments) => test::run(session, arguments),

@@ -14,15 +14,12 @@ use formwork_values::{Type, convert, print};
 pub fn run(session: &Session, arguments: &arguments::Output) -> u8 {
     if arguments.json && arguments.raw {
         return session.fail(
-            "Failed to parse command-line flags",
+            "Invalid output format",
             "-json and -raw ask for two forms of one answer. Name one.",
         );
     }
     if arguments.raw && arguments.name.is_none() {
-        return session.fail(
-            "Failed to parse command-line flags",
-            "-raw writes one output: name it.",
-        );
+        return session.fail("Output name required", "-raw writes one output: name it.");
     }
     block_on(session, async |interrupts| {
         let for_program = arguments.json || arguments.raw;

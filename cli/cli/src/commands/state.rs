@@ -9,7 +9,7 @@ use formwork_addresses::AbsResourceInstance;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, nearest};
 use formwork_ops::{StateAddress, StateView, Word};
 use formwork_provider::Providers;
-use formwork_render::{Schemas, diagnostics_text, state_list_where, state_show};
+use formwork_render::{Schemas, diagnostics_text, state_list_where, state_object_json, state_show};
 use formwork_state::{Snapshot, State, v4};
 
 /// Runs the command.
@@ -168,15 +168,23 @@ async fn show(session: &Session, arguments: &StateShow, interrupts: &Interrupts)
     let Ok(address) = text.parse::<AbsResourceInstance>() else {
         return session.say(&no_address(text), &SourceMap::new());
     };
-    session.notice();
+    if !arguments.json {
+        session.notice();
+    }
     let wanted = Wanted {
         inputs: Some(&arguments.inputs),
         state: arguments.state.clone(),
+        for_program: arguments.json,
         ..Wanted::default()
     };
     let shown = view(session, interrupts, &wanted, async |operation, view| {
         let schemas = schemas(operation, &view.state).await;
-        match state_show(&view.state, &address, &schemas, session.style) {
+        let shown = if arguments.json {
+            folded(view).and_then(|s| state_object_json(&s, &address, &schemas))
+        } else {
+            state_show(&view.state, &address, &schemas, session.style)
+        };
+        match shown {
             Some(shown) => {
                 session.streams.out(&shown);
                 exit::SUCCESS

@@ -15,6 +15,7 @@ use crate::runtime::block_on;
 use crate::session::{Session, exit};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_ops::{push_state, read_state};
+use formwork_render::workspaces_json;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub fn run(session: &Session, command: &Command) -> u8 {
             session.streams.out(&format!("{}\n", session.workspace()));
             exit::SUCCESS
         }
-        Command::List(_) => list(session),
+        Command::List(arguments) => list(session, arguments.json),
         Command::New(arguments) => new(session, arguments),
         Command::Select(arguments) => select(session, arguments),
         Command::Delete(arguments) => delete(session, arguments),
@@ -84,12 +85,16 @@ fn known(session: &Session) -> Result<(PathBuf, Vec<String>), u8> {
     Ok((folder, names))
 }
 
-fn list(session: &Session) -> u8 {
+fn list(session: &Session, json: bool) -> u8 {
     let (_, names) = match known(session) {
         Ok(known) => known,
         Err(code) => return code,
     };
     let current = session.workspace();
+    if json {
+        session.streams.out(&workspaces_json(&names, &current));
+        return exit::SUCCESS;
+    }
     let mut text = String::new();
     for name in &names {
         let mark = if *name == current { '*' } else { ' ' };

@@ -15,7 +15,7 @@ pub(crate) mod write;
 pub use events::EventStream;
 pub use plan::plan_json;
 pub use schemas::{KnownFunctions, functions_json, schemas_json};
-pub use state::{output_json, outputs_json, state_json};
+pub use state::{output_json, outputs_json, state_json, state_object_json, workspaces_json};
 pub use test_events::TestStream;
 
 #[cfg(test)]

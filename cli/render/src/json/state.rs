@@ -7,7 +7,7 @@ use super::write::{self, Object};
 use crate::schemas::{SchemaCache, Schemas};
 use crate::stored::{decode_by_schema, mark};
 use formwork_addresses::{AbsResourceInstance, DeposedKey};
-use formwork_state::{OutputState, ResourceInstanceObject, Snapshot, State};
+use formwork_state::{InstanceState, OutputState, ResourceInstanceObject, Snapshot, State};
 
 /// The state on one line, with a line end. Without a snapshot, or with an empty one, only the
 /// format's version is there.
@@ -21,6 +21,45 @@ pub fn state_json(snapshot: Option<&Snapshot>, schemas: &Schemas) -> String {
     });
     out.push('\n');
     out
+}
+
+/// The same of a state that holds the object at this address alone, and no outputs; `None` if it is
+/// not there.
+pub fn state_object_json(
+    snapshot: &Snapshot,
+    address: &AbsResourceInstance,
+    schemas: &Schemas,
+) -> Option<String> {
+    let state = &snapshot.state;
+    let instance = state.instance(address)?;
+    let mut cache = SchemaCache::new(schemas);
+    let mut tree = ModuleTree::default();
+    add_instance(&mut tree, state, address, instance, &mut cache);
+    let mut out = write::object(|o| {
+        o.text("format_version", "1.0");
+        if !snapshot.terraform_version.is_empty() {
+            o.text("terraform_version", &snapshot.terraform_version);
+        }
+        o.object("values", |o| o.raw("root_module", &tree.root_json()));
+    });
+    out.push('\n');
+    Some(out)
+}
+
+/// The current object of an instance, and its deposed ones.
+fn add_instance(
+    tree: &mut ModuleTree,
+    state: &State,
+    address: &AbsResourceInstance,
+    instance: &InstanceState,
+    cache: &mut SchemaCache<'_>,
+) {
+    let current = instance.current.iter().map(|object| (None, object));
+    let deposed = instance.deposed.iter().map(|(key, o)| (Some(key), o));
+    for (key, object) in current.chain(deposed) {
+        let json = write::object(|o| write_object(o, state, address, key, object, cache));
+        tree.add(&address.module, json);
+    }
 }
 
 /// The fields after the format's version.
@@ -47,12 +86,7 @@ pub(crate) fn write_state(
 pub(crate) fn write_values(o: &mut Object<'_>, state: &State, cache: &mut SchemaCache<'_>) {
     let mut tree = ModuleTree::default();
     for (address, instance) in state.instances() {
-        let current = instance.current.iter().map(|object| (None, object));
-        let deposed = instance.deposed.iter().map(|(key, o)| (Some(key), o));
-        for (key, object) in current.chain(deposed) {
-            let json = write::object(|o| write_object(o, state, &address, key, object, cache));
-            tree.add(&address.module, json);
-        }
+        add_instance(&mut tree, state, &address, instance, cache);
     }
     if state.outputs().len() > 0 {
         o.object("outputs", |o| {
@@ -159,9 +193,26 @@ pub fn outputs_json<'o>(outputs: impl IntoIterator<Item = (&'o str, &'o OutputSt
     out
 }
 
-/// The value of one output, indented, with a line end.
+/// The value of one output on one line, with a line end.
 pub fn output_json(output: &OutputState) -> String {
-    let mut out = write::indented(output.value.get());
+    format!("{}\n", output.value.get())
+}
+
+/// The workspaces as `workspace list -json` has them, indented, with a line end.
+pub fn workspaces_json(names: &[String], current: &str) -> String {
+    let compact = write::object(|o| {
+        o.text("format_version", "1.0");
+        o.array("workspaces", |a| {
+            for name in names {
+                a.object(|o| {
+                    o.text("name", name);
+                    o.bool("is_current", name == current);
+                });
+            }
+        });
+        o.array("diagnostics", |_| {});
+    });
+    let mut out = write::indented(&compact);
     out.push('\n');
     out
 }

@@ -23,7 +23,9 @@ mod values;
 mod worlds;
 
 pub use memory::{KeptState, TestStates};
-pub use suite::{TestEvent, TestOptions, TestSink, check_tests, test};
+pub use suite::{
+    TestEvent, TestOptions, TestSink, TestedModule, check_tests, test, tested_modules,
+};
 pub use trial::Trial;
 pub use worlds::{TestWorld, TestWorlds};
 

@@ -7,9 +7,9 @@ use super::worlds::TestWorlds;
 use crate::load::{disk, with_loading};
 use crate::session::Session;
 use crate::told::told_once;
-use formwork_addresses::ProviderAddr;
+use formwork_addresses::{ModulePath, ProviderAddr};
 use formwork_configuration::{Configuration, InputLayer, Loading, TestFile, load_run, load_tests};
-use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, nearest};
+use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap, nearest};
 use formwork_plan::{FileReport, LeftBehind, Plan, RunReport, TestReport};
 use formwork_provider_schema::SchemaSource;
 use formwork_state::Snapshot;
@@ -219,6 +219,45 @@ fn modules_missing(files: &[TestFile], loading: &Loading<'_>, sources: &SourceMa
 /// Those modules are asked of the session's fetcher, so a fetcher that installs has them afterwards.
 pub fn check_tests(session: &Session, directory: &Path, sources: &mut SourceMap) -> Diagnostics {
     loading(session, |loading| check_files(directory, loading, sources))
+}
+
+/// A module that a run of a test file names, with all below it.
+pub struct TestedModule {
+    /// The name of the run.
+    pub name: Arc<str>,
+    /// The configuration of which that module is the root; the providers of the test file are not in it.
+    pub configuration: Configuration,
+}
+
+/// The test files of the configuration, each with the runs that name a module of their own; what is
+/// wrong with them is said.
+pub fn tested_modules(
+    session: &Session,
+    directory: &Path,
+    sources: &mut SourceMap,
+) -> Checked<Vec<(ModulePath, Vec<TestedModule>)>> {
+    loading(session, |loading| {
+        let (suite, mut said) = load_tests(directory, loading, sources);
+        let mut files = Vec::new();
+        for file in &suite.files {
+            let mut runs = Vec::new();
+            for run in file.runs.iter().filter(|r| r.module.is_some()) {
+                // of what the file adds to the module nothing is asked here
+                let bare = TestFile {
+                    providers: BTreeMap::new(),
+                    ..file.clone()
+                };
+                let (made, problems) = load_run(&bare, run, loading, sources);
+                said.append(problems);
+                runs.push(TestedModule {
+                    name: run.name.clone(),
+                    configuration: made.configuration,
+                });
+            }
+            files.push((file.module_path(), runs));
+        }
+        (files, said)
+    })
 }
 
 fn check_files(directory: &Path, loading: &Loading<'_>, sources: &mut SourceMap) -> Diagnostics {

@@ -1,7 +1,6 @@
-//! Execution graphs as pictures: DOT for Graphviz, and Mermaid for pages that draw it.
-//!
-//! An arrow leads from what waits to what it waits for, as in Terraform's graphs.
+//! What a saved plan will do: its execution graph, instance by instance.
 
+use super::{mermaid_label, quoted};
 use formwork_plan::{ExecutionGraph, OperationKind};
 use std::fmt::Write as _;
 
@@ -17,8 +16,8 @@ pub fn execution_dot(graph: &ExecutionGraph) -> String {
             OperationKind::ConfigureProvider(_) => ", shape = diamond",
             _ => "",
         };
-        let text = node.kind.text().replace('\\', "\\\\").replace('"', "\\\"");
-        let _ = writeln!(out, "  n{id} [label = \"{text}\"{shape}];");
+        let text = quoted(&node.kind.text());
+        let _ = writeln!(out, "  n{id} [label = {text}{shape}];");
     }
     for (before, after) in graph.edges() {
         let _ = writeln!(out, "  n{} -> n{};", after.0, before.0);
@@ -32,10 +31,10 @@ pub fn execution_mermaid(graph: &ExecutionGraph) -> String {
     let mut out = String::from("flowchart RL\n");
     // writing to a String cannot fail
     for (id, node) in graph.nodes().iter().enumerate() {
-        let text = node.kind.text().replace('"', "#quot;");
+        let text = mermaid_label(&node.kind.text());
         let _ = match node.kind {
-            OperationKind::Join(_) => writeln!(out, "  n{id}((\"{text}\"))"),
-            _ => writeln!(out, "  n{id}[\"{text}\"]"),
+            OperationKind::Join(_) => writeln!(out, "  n{id}(({text}))"),
+            _ => writeln!(out, "  n{id}[{text}]"),
         };
     }
     for (before, after) in graph.edges() {
