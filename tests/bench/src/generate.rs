@@ -46,12 +46,13 @@ impl Numbers {
         usize::try_from(z % (end.max(1) as u64)).unwrap_or(0)
     }
 
-    fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
+    pub(crate) fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
         words[self.below(words.len())]
     }
 }
 
-const WORDS: &[&str] = &[
+/// Words of the field, which are names in every language here.
+pub(crate) const WORDS: &[&str] = &[
     "network",
     "subnet",
     "cluster",

@@ -2,9 +2,10 @@
 //! ours in the same run, so that the machine's mood falls on both.
 //!
 //! `load` is the benchmark of reading (parse, load, static checks, layout). `parse` looks at the
-//! parser alone, in this process. `plan` shows how planning and applying grow. Comparisons of whole
-//! journeys with Terraform (`compare`) stand on the same three parts: [`generate`] makes a
-//! configuration from a seed, [`measure`] runs a child and asks what it used, [`table`] prints.
+//! parser alone, in this process. `plan` shows how planning and applying grow. `compare` holds whole
+//! journeys against Terraform's and against what is required of them. All stand on the same three
+//! parts: [`generate`] makes a configuration from a seed, [`measure`] runs a child and asks what it
+//! used, [`table`] prints.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a program whose product is a table
 
@@ -12,6 +13,7 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+mod compare;
 mod generate;
 mod growth;
 mod load;
@@ -71,6 +73,22 @@ enum Command {
         #[arg(long)]
         beside_terraform: bool,
     },
+    /// Plan, apply and plan again beside Terraform, held against what is required; exit code 1 where
+    /// something required does not hold.
+    Compare {
+        /// Small sizes: everything works and agrees; ratios are shown and not judged.
+        #[arg(long)]
+        quick: bool,
+        /// Runs Terraform also where that takes minutes.
+        #[arg(long)]
+        slow_peer: bool,
+        /// Keeps Terraform's answers in this file, by version and configuration, and takes them from it.
+        #[arg(long, value_name = "FILE")]
+        keep_peer: Option<PathBuf>,
+        /// These parts only.
+        #[arg(long, value_enum, value_delimiter = ',')]
+        only: Vec<compare::Part>,
+    },
     /// Writes the configuration of `load` into a directory, and ends.
     Generate {
         /// Where to.
@@ -85,6 +103,9 @@ enum Command {
     /// Runs a command and prints what it used, as JSON: how `measure` gets at one child's peak.
     #[command(hide = true)]
     Measure {
+        /// Where the command's standard output goes.
+        #[arg(long)]
+        text: Option<PathBuf>,
         /// The command.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
         command: Vec<std::ffi::OsString>,
@@ -110,7 +131,26 @@ fn main() -> ExitCode {
             files,
             bytes,
         } => generate::many_files(arguments.seed, *files, *bytes).write(directory),
-        Command::Measure { command } => measure::as_child(command),
+        Command::Measure { text, command } => measure::as_child(command, text.as_deref()),
+        Command::Compare {
+            quick,
+            slow_peer,
+            keep_peer,
+            only,
+        } => {
+            let asked = compare::Asked {
+                quick: *quick,
+                slow: *slow_peer,
+                cache: keep_peer.clone(),
+                only: only.clone(),
+            };
+            let held = tools(&arguments)
+                .and_then(|tools| compare::run(&tools, arguments.seed, arguments.runs, &asked));
+            held.and_then(|held| {
+                held.then_some(())
+                    .ok_or_else(|| "Something required does not hold.".to_owned())
+            })
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

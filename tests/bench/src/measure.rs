@@ -25,8 +25,17 @@ pub(crate) struct Usage {
 /// The programs under measurement.
 pub(crate) struct Tools {
     formwork: PathBuf,
-    terraform: Option<PathBuf>,
+    terraform: Option<(PathBuf, String)>,
     runs: usize,
+}
+
+/// What is kept of a run beside its usage.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Keeping<'a> {
+    /// The file that its standard output goes to.
+    pub text: Option<&'a Path>,
+    /// The file that `strace` writes every `fdatasync` and `fsync` into.
+    pub trace: Option<&'a Path>,
 }
 
 impl Tools {
@@ -49,14 +58,29 @@ impl Tools {
         );
         Ok(Self {
             formwork: formwork.canonicalize().map_err(|e| e.to_string())?,
-            terraform: theirs.map(|_| terraform.to_path_buf()),
+            terraform: theirs.map(|version| (terraform.to_path_buf(), version)),
             runs: runs.max(1),
         })
     }
 
+    /// Our binary.
+    pub(crate) fn ours(&self) -> &Path {
+        &self.formwork
+    }
+
+    /// Terraform's, if it is there.
+    pub(crate) fn theirs(&self) -> Option<&Path> {
+        self.terraform.as_ref().map(|(program, _)| &**program)
+    }
+
+    /// The first line of what it says of its version.
+    pub(crate) fn terraform_version(&self) -> Option<&str> {
+        self.terraform.as_ref().map(|(_, version)| &**version)
+    }
+
     /// What a command of ours uses in a directory: the median of the runs by CPU.
     pub(crate) fn formwork(&self, directory: &Path, arguments: &[&str]) -> Result<Usage, String> {
-        median(self.runs, || once(&self.formwork, directory, arguments))
+        median(self.runs, || self.formwork_once(directory, arguments))
     }
 
     /// The same of Terraform, if it is there.
@@ -65,9 +89,9 @@ impl Tools {
         directory: &Path,
         arguments: &[&str],
     ) -> Result<Option<Usage>, String> {
-        self.terraform
-            .as_ref()
-            .map(|program| median(self.runs, || once(program, directory, arguments)))
+        let keeping = Keeping::default();
+        self.theirs()
+            .map(|program| median(self.runs, || once(program, directory, arguments, &keeping)))
             .transpose()
     }
 
@@ -77,7 +101,7 @@ impl Tools {
         directory: &Path,
         arguments: &[&str],
     ) -> Result<Usage, String> {
-        once(&self.formwork, directory, arguments)
+        once(&self.formwork, directory, arguments, &Keeping::default())
     }
 
     /// Runs a command of Terraform's once, if it is there.
@@ -86,9 +110,8 @@ impl Tools {
         directory: &Path,
         arguments: &[&str],
     ) -> Result<Option<Usage>, String> {
-        self.terraform
-            .as_ref()
-            .map(|program| once(program, directory, arguments))
+        self.theirs()
+            .map(|program| once(program, directory, arguments, &Keeping::default()))
             .transpose()
     }
 }
@@ -99,11 +122,26 @@ fn median(runs: usize, mut run: impl FnMut() -> Result<Usage, String>) -> Result
     Ok(all[all.len() / 2])
 }
 
-fn once(program: &Path, directory: &Path, arguments: &[&str]) -> Result<Usage, String> {
+/// Runs a program and asks what it used.
+pub(crate) fn once(
+    program: &Path,
+    directory: &Path,
+    arguments: &[&str],
+    keeping: &Keeping<'_>,
+) -> Result<Usage, String> {
     let this = std::env::current_exe().map_err(|e| e.to_string())?;
-    let out = Command::new(this)
-        .arg("measure")
-        .arg("--")
+    let mut command = Command::new(this);
+    command.arg("measure");
+    if let Some(file) = keeping.text {
+        command.arg("--text").arg(file);
+    }
+    command.arg("--");
+    if let Some(file) = keeping.trace {
+        // With a filter in the kernel nothing else stops the program.
+        let calls = ["-f", "--seccomp-bpf", "-e", "trace=fdatasync,fsync", "-o"];
+        command.arg("strace").args(calls).arg(file);
+    }
+    let out = command
         .arg(program)
         .args(arguments)
         .current_dir(directory)
@@ -134,9 +172,15 @@ fn once(program: &Path, directory: &Path, arguments: &[&str]) -> Result<Usage, S
 }
 
 /// `formwork-bench measure -- COMMAND`: runs it, prints its usage.
-pub(crate) fn as_child(command: &[OsString]) -> Result<(), String> {
+pub(crate) fn as_child(command: &[OsString], text: Option<&Path>) -> Result<(), String> {
     let [program, arguments @ ..] = command else {
         return Err("No command to measure.".to_owned());
+    };
+    let stdout = match text {
+        None => Stdio::piped(),
+        Some(file) => std::fs::File::create(file)
+            .map_err(|e| format!("{}: {e}", file.display()))?
+            .into(),
     };
     let begun = Instant::now();
     let out = Command::new(program)
@@ -147,7 +191,7 @@ pub(crate) fn as_child(command: &[OsString]) -> Result<(), String> {
                 .collect::<Vec<&OsStr>>(),
         )
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
+        .stdout(stdout)
         .stderr(Stdio::piped())
         .output()
         .map_err(|e| format!("{}: {e}", program.display()))?;
