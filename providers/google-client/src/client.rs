@@ -225,6 +225,9 @@ impl Client {
         if let Some(project) = &request.user_project {
             sending = sending.header("x-goog-user-project", project);
         }
+        for (name, value) in &request.headers {
+            sending = sending.header(*name, value);
+        }
         if let Some(reason) = &shared.config.request_reason {
             sending = sending.header("x-goog-request-reason", reason);
         }

@@ -7,6 +7,7 @@ use google_cloud_auth::credentials::{self, AccessTokenCredentials};
 use serde_json::Value;
 
 use crate::error::{ErrorKind, GoogleError};
+use crate::impersonation::Impersonation;
 
 const SCOPES: [&str; 2] = [
     "https://www.googleapis.com/auth/cloud-platform",
@@ -22,6 +23,8 @@ pub enum Credentials {
     AccessToken(Arc<str>),
     /// Google's own library, renewing as needed.
     Library(AccessTokenCredentials),
+    /// A service account that we act as.
+    Impersonated(Arc<Impersonation>),
 }
 
 impl fmt::Debug for Credentials {
@@ -31,6 +34,7 @@ impl fmt::Debug for Credentials {
             Self::None => "Credentials::None",
             Self::AccessToken(_) => "Credentials::AccessToken(..)",
             Self::Library(_) => "Credentials::Library(..)",
+            Self::Impersonated(_) => "Credentials::Impersonated(..)",
         })
     }
 }
@@ -94,6 +98,16 @@ impl Credentials {
         built.map(Self::Library).map_err(|e| denied(&e.to_string()))
     }
 
+    /// The service account `account` (its e-mail address), which these credentials may act as, directly
+    /// or through `delegates`, each of which may act as the next.
+    #[must_use]
+    pub fn impersonating(self, account: &str, delegates: &[String], scopes: &[String]) -> Self {
+        let scopes = scopes_or_default(scopes);
+        Self::Impersonated(Arc::new(Impersonation::new(
+            self, account, delegates, scopes,
+        )))
+    }
+
     /// The token for the next request; `None` when none is needed.
     ///
     /// # Errors
@@ -102,6 +116,7 @@ impl Credentials {
         match self {
             Self::None => Ok(None),
             Self::AccessToken(token) => Ok(Some(Arc::clone(token))),
+            Self::Impersonated(account) => account.token().await.map(Some),
             Self::Library(library) => match library.access_token().await {
                 Ok(token) => Ok(Some(Arc::from(token.token.as_str()))),
                 Err(e) => {

@@ -78,6 +78,8 @@ pub struct Request {
     pub effect: Effect,
     /// The project that quota and billing are put to (`X-Goog-User-Project`).
     pub user_project: Option<String>,
+    /// Headers that only this request has. They may be secret.
+    pub headers: Vec<(&'static str, String)>,
 }
 
 impl fmt::Debug for Body {
@@ -125,12 +127,20 @@ impl Request {
                 Effect::Mutates
             },
             user_project: None,
+            headers: Vec::new(),
         }
     }
 
     /// A GET.
     pub fn get(service: &str, path: impl Into<String>) -> Self {
         Self::new(Method::Get, service, path)
+    }
+
+    /// With one more header.
+    #[must_use]
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
     }
 
     /// With a JSON body.
