@@ -321,6 +321,7 @@ impl Cloud {
             variables,
             resource,
             upload,
+            content,
         } = routed;
         let mut query = Vec::new();
         for pair in incoming.query.split('&').filter(|pair| !pair.is_empty()) {
@@ -363,6 +364,12 @@ impl Cloud {
             if !fits {
                 return Err(ApiError::invalid(name, value, "It is of the wrong type."));
             }
+        }
+        // Google's clients send what they were not told as nothing
+        query.retain(|(_, value)| !value.is_empty());
+        if content {
+            query.retain(|(name, _)| name != "alt");
+            query.push(("alt".to_owned(), "media".to_owned()));
         }
         for parameter in &method.parameters {
             if parameter.location == Location::Query

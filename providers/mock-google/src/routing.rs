@@ -3,7 +3,9 @@
 //! Every service answers under its own name: `/file/v1/projects/...`, `/compute/compute/v1/...`; what
 //! follows the first segment is the path that Google's host of that service takes. A path without the
 //! name is taken too where only one service knows it (compute's `/compute/v1/`, storage's
-//! `/storage/v1/` and `/upload/storage/v1/`), or where the Host header names the service.
+//! `/storage/v1/` and `/upload/storage/v1/`), or where the Host header names the service. What no service
+//! has is read as Cloud Storage's older interface has it, `GET /BUCKET/OBJECT`: Google's clients download
+//! content so.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +29,8 @@ pub(crate) struct Routed {
     /// The path below version and service, decoded, without a custom verb: `projects/p/global/networks`.
     pub(crate) resource: String,
     pub(crate) upload: Option<Upload>,
+    /// Whether the path asks for an object's content, whatever the query says.
+    pub(crate) content: bool,
 }
 
 #[derive(Debug)]
@@ -161,7 +165,18 @@ impl Routes {
         if services.len() > 1 {
             return Err(Lost::Ambiguous(services.into_iter().collect()));
         }
-        best(found).ok_or(Lost::Unknown)
+        best(found)
+            .or_else(|| self.object_content(http, path))
+            .ok_or(Lost::Unknown)
+    }
+
+    /// `GET /BUCKET/OBJECT`: the content of an object, whose name may hold slashes.
+    fn object_content(&self, http: &str, path: &str) -> Option<Routed> {
+        let (bucket, object) = path.split_once('/')?;
+        let whole = format!("storage/v1/b/{bucket}/o/{}", object.replace('/', "%2F"));
+        let mut routed = best(self.matches(http, &whole, Some("storage")))?;
+        routed.content = true;
+        (http == "GET" && !bucket.is_empty()).then_some(routed)
     }
 
     fn matches(&self, http: &str, path: &str, service: Option<&str>) -> Vec<(usize, Routed)> {
@@ -250,6 +265,7 @@ fn matched(route: &Route, texts: &[&str]) -> Option<(usize, Routed)> {
         variables,
         resource: resource.join("/"),
         upload: route.upload,
+        content: false,
     };
     Some((literals, routed))
 }
@@ -342,7 +358,14 @@ mod tests {
             "iam.projects.serviceAccounts.setIamPolicy projects/p/serviceAccounts/a@b \
              [projectsId=p serviceAccountsId=a@b]",
         );
+        check(
+            "GET",
+            "/bucket/team/a/default.tfstate",
+            "storage.objects.get b/bucket/o/team/a/default.tfstate \
+             [bucket=bucket object=team/a/default.tfstate]",
+        );
         check("GET", "/nowhere", "Unknown");
+        check("PUT", "/bucket/object", "Unknown");
         check("BREW", "/compute/v1/projects/p/global/networks", "Unknown");
     }
 
