@@ -131,7 +131,7 @@ fn a_backend_that_is_not_served() {
     let env = env();
     env.write(
         "main.tf",
-        "terraform {\n  backend \"gcs\" {\n    bucket = \"b\"\n  }\n}\n",
+        "terraform {\n  backend \"s3\" {\n    bucket = \"b\"\n  }\n}\n",
     );
     for command in [
         &["plan"][..],
@@ -140,6 +140,8 @@ fn a_backend_that_is_not_served() {
         &["state", "list"],
         &["show"],
         &["console"],
+        &["workspace", "list"],
+        &["init"],
     ] {
         env.run(command)
             .exits(1)

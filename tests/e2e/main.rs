@@ -8,6 +8,7 @@
     clippy::print_stderr
 )]
 
+mod backends;
 mod bad_input;
 mod beyond;
 mod command_line;

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod backend;
 mod cli_config;
 mod commands;
 mod inputs;

@@ -14,7 +14,13 @@
 use crate::session::{CloudChoice, Session};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_environment::Environment;
-use formwork_mock_google::{Config, Mock, OpenError, Scenario, Served, Server, Serving, served};
+use formwork_google_client::{
+    Client, ClientConfig, Credentials, ErrorKind, Method, Request, encode_segment,
+};
+use formwork_mock_google::{
+    Config, Mock, OpenError, Scenario, Served, Server, Serving, endpoint, served,
+};
+use formwork_state_backends::Place;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -157,6 +163,47 @@ impl MockCloud {
             project: mock.project(),
             server: Some(server),
             standing_by: None,
+        })
+    }
+
+    /// Turns a place in Cloud Storage to this cloud's own, and makes its bucket if there is none.
+    ///
+    /// # Errors
+    /// Why the bucket cannot be made.
+    pub async fn open_backend(&self, place: &mut Place) -> Result<(), Diagnostics> {
+        let storage = endpoint(&self.base, "storage");
+        place.in_mock(&storage);
+        let Place::Gcs(config) = place else {
+            return Ok(());
+        };
+        let made = async {
+            let mut client = ClientConfig::google(Credentials::None);
+            client.endpoints.set("storage", &storage);
+            let client = Client::new(client)?;
+            let path = format!("storage/v1/b/{}", encode_segment(&config.bucket));
+            match client.send(&Request::get("storage", path)).await {
+                Err(e) if e.kind == ErrorKind::NotFound => {}
+                answer => return answer.map(drop),
+            }
+            let request = Request::new(Method::Post, "storage", "storage/v1/b")
+                .query("project", self.project.clone().unwrap_or_default())
+                .json(serde_json::json!({"name": config.bucket}));
+            match client.send(&request).await {
+                // somebody was quicker
+                Err(e) if e.kind == ErrorKind::Conflict => Ok(()),
+                answer => answer.map(drop),
+            }
+        };
+        made.await.map_err(|error| {
+            Diagnostic::error(
+                "Bucket cannot be made in the mock cloud",
+                format!(
+                    "The state is to be kept in the bucket {}, which the mock cloud lacks, and it cannot be \
+                     made: {error}.",
+                    config.bucket
+                ),
+            )
+            .into()
         })
     }
 

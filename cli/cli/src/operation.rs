@@ -1,6 +1,7 @@
 //! An operation's hands: everything that `ops` wants to be given, made from arguments and settings.
 
 use crate::arguments::{Inputs, Locking, Planning, Reading, Variables};
+use crate::backend::{self, Found};
 use crate::inputs::{Values, gather};
 use crate::mock::{self, MockCloud};
 use crate::modules;
@@ -14,7 +15,7 @@ use formwork_configuration::ModuleFetcher;
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_ops::Settings;
 use formwork_plan::Plan;
-use formwork_state_backends::{Backup, LocalStore};
+use formwork_state_backends::{Backup, DEFAULT_WORKSPACE, Place};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,8 +45,10 @@ pub struct Wanted<'a> {
     pub plan: Option<&'a Plan>,
     /// Whether standard output belongs to a program: nothing but the answer is written to it.
     pub for_program: bool,
-    /// Whether the operation needs no cloud at all.
+    /// Whether the operation needs no cloud at all, but for the one that keeps its state.
     pub no_cloud: bool,
+    /// Whether the operation has nothing to do with the state.
+    pub no_state: bool,
     /// Whether the configuration is only looked at, so that values of variables may be missing.
     pub partial: bool,
     /// Where modules come from; from where they are installed without.
@@ -75,6 +78,8 @@ pub struct Operation {
     pub ops: formwork_ops::Session,
     /// The configuration as it was looked at.
     pub preview: Preview,
+    /// Where the states of the configuration are.
+    pub place: Place,
     cloud: Option<MockCloud>,
 }
 
@@ -134,22 +139,41 @@ impl Operation {
                 preview = Preview::of(read.insert(given(&values)));
             }
         }
-        let state = match preview.state_path(session, wanted.state.as_deref()) {
-            Ok(state) => state,
-            // a configuration that is not read well is told by what reads it
-            Err(_) if wanted.no_cloud => PathBuf::from("terraform.tfstate"),
-            Err(said) => return Err(refuse(said, &preview.sources)),
+        let found = if wanted.no_state {
+            Ok(Found {
+                place: Place::default(),
+                workspace: DEFAULT_WORKSPACE.to_owned(),
+            })
+        } else {
+            let edits = wanted.locking.is_some();
+            backend::find(session, &preview, wanted.state.as_deref(), edits)
         };
-        let cloud = if wanted.no_cloud {
+        let Found {
+            mut place,
+            workspace,
+        } = found.map_err(|said| refuse(said, &preview.sources))?;
+        let cloud = if wanted.no_cloud && !session.mock_backend {
             None
         } else {
             MockCloud::of(session)
                 .await
                 .map_err(|said| refuse(said, &preview.sources))?
         };
-        let providers = NativeProviders::new(session, cloud.as_ref(), &preview);
-        let mut providers = match providers {
-            Ok(providers) => providers,
+        let made = async {
+            if let Some(cloud) = &cloud {
+                cloud.open_backend(&mut place).await?;
+            }
+            let providers = NativeProviders::new(session, cloud.as_ref(), &preview)?;
+            let backup = match &wanted.backup {
+                None => Backup::Beside,
+                Some(path) if path == Path::new("-") => Backup::None,
+                Some(path) => Backup::At(path.clone()),
+            };
+            let store = place.store(&session.environment, &workspace, backup)?;
+            Ok((providers, store))
+        };
+        let (mut providers, store) = match made.await {
+            Ok(made) => made,
             Err(said) => {
                 if let Some(cloud) = cloud {
                     cloud.leave().await;
@@ -160,21 +184,16 @@ impl Operation {
         if let Some(plan) = wanted.plan {
             providers = providers.with_planned(versions(plan));
         }
-        let backup = match &wanted.backup {
-            None => Backup::Beside,
-            Some(path) if path == Path::new("-") => Backup::None,
-            Some(path) => Backup::At(path.clone()),
-        };
         if session.is_mock()
-            && !wanted.no_cloud
+            && !wanted.no_state
             && wanted.state.is_none()
+            && let Ok(Some(state)) = place.file(&workspace)
             && let Some(folder) = session.environment.working.join(&state).parent()
         {
             // what cannot be made here is told when the state is written
             let _ = mock::prepare(&session.environment);
             let _ = std::fs::create_dir_all(folder);
         }
-        let store = LocalStore::new(&session.environment, &state, backup);
         let locking = wanted.locking.as_ref();
         let facts = providers.facts().clone();
         let teller = Teller::new(session, wanted.for_program);
@@ -184,7 +203,7 @@ impl Operation {
             fetcher,
             read,
             factory: Arc::new(providers),
-            store: Arc::new(store),
+            store,
             sleeper: Arc::new(RuntimeSleeper),
             cloud: cloud.as_ref().map(|c| c.world.clone()),
             inputs: values.layers,
@@ -201,16 +220,31 @@ impl Operation {
                 workspace: session.workspace(),
                 called_in: Some(session.called_in.clone()),
                 files_within: session.files_within.clone(),
-                skip_backend: session.is_mock(),
             },
             trial: None,
         };
         let operation = Self {
             ops,
             preview,
+            place,
             cloud,
         };
         Ok((operation, said))
+    }
+
+    /// Turns a place to the mock cloud's own storage, if there is one that keeps states.
+    ///
+    /// # Errors
+    /// Why its bucket cannot be made.
+    pub async fn open_in_mock(
+        &self,
+        session: &Session,
+        place: &mut Place,
+    ) -> Result<(), Diagnostics> {
+        match &self.cloud {
+            Some(cloud) if session.mock_backend => cloud.open_backend(place).await,
+            _ => Ok(()),
+        }
     }
 
     /// Ends what was begun for it.

@@ -2,14 +2,12 @@
 //! which versions of providers it wants, which variables it has.
 
 use crate::inputs::Values;
-use crate::mock::STATE;
 use crate::operation::Fetcher;
 use crate::session::Session;
 use formwork_configuration::Configuration;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_eval::{Surroundings, WorkingDirectory};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A configuration, read for a look.
@@ -80,111 +78,6 @@ impl Preview {
     pub fn needed_values(&self) -> BTreeSet<String> {
         let lacking = self.diagnostics.iter().filter(|d| lacks_value(d));
         lacking.filter_map(|d| d.address.clone()).collect()
-    }
-
-    /// The file of the state: what `-state` names, the mock's own, or what a `local` backend says.
-    ///
-    /// # Errors
-    /// That the backend or the workspace is not served, or that the configuration, which may name a
-    /// backend, cannot be read: nobody falls back to a local file then.
-    pub fn state_path(
-        &self,
-        session: &Session,
-        given: Option<&Path>,
-    ) -> Result<PathBuf, Diagnostics> {
-        if let Some(given) = given.filter(|_| session.is_mock()) {
-            return Ok(given.to_owned());
-        }
-        let workspace = session.workspace();
-        if workspace != "default" && given.is_none() {
-            let folder = self.workspace_folder(session)?;
-            return Ok(folder.join(workspace).join("terraform.tfstate"));
-        }
-        if session.is_mock() {
-            return Ok(PathBuf::from(STATE));
-        }
-        self.local_backend(given.is_some())?;
-        if let Some(given) = given {
-            return Ok(given.to_owned());
-        }
-        let path = self.backend_text("path")?;
-        Ok(path.map_or_else(|| "terraform.tfstate".into(), PathBuf::from))
-    }
-
-    /// The folder in which the states of workspaces other than `default` lie, each in a folder of its
-    /// name.
-    ///
-    /// # Errors
-    /// As for [`Preview::state_path`].
-    pub fn workspace_folder(&self, session: &Session) -> Result<PathBuf, Diagnostics> {
-        const NAME: &str = "terraform.tfstate.d";
-        if session.is_mock() {
-            return Ok(Path::new(STATE).with_file_name(NAME));
-        }
-        self.local_backend(false)?;
-        let folder = self.backend_text("workspace_dir")?;
-        Ok(folder.map_or_else(|| NAME.into(), PathBuf::from))
-    }
-
-    /// Refuses a backend other than `local`, and a configuration that may name one and cannot be read.
-    fn local_backend(&self, given: bool) -> Result<(), Diagnostics> {
-        let root = self.configuration.root();
-        let backend = root.and_then(|m| m.backend.as_ref());
-        let Some(backend) = backend else {
-            // what is wrong in other modules, or with getting them, has no say in where the state is
-            if root.is_none_or(|r| !r.is_readable) && self.diagnostics.has_errors() && !given {
-                return Err(self.diagnostics.clone());
-            }
-            return Ok(());
-        };
-        if &*backend.kind != "local" {
-            return Err(Diagnostic::error(
-                "Backend not served yet",
-                format!(
-                    "The state of this configuration is kept in a backend of type \"{}\", which \
-                     this version of Formwork does not serve. It will not fall back to a local file: \
-                     two states of one world lose each other's work.",
-                    backend.kind
-                ),
-            )
-            .at(backend.range)
-            .hint(
-                "Use -mock to try the configuration against the embedded mock cloud, where the \
-                 backend is passed over.",
-            )
-            .into());
-        }
-        Ok(())
-    }
-
-    /// The text that an argument of the backend is set to.
-    fn backend_text(&self, name: &str) -> Result<Option<String>, Diagnostics> {
-        let root = self.configuration.root();
-        let backend = root.and_then(|m| m.backend.as_ref());
-        let Some(argument) = backend.and_then(|b| b.body.attribute(name)) else {
-            return Ok(None);
-        };
-        // It has not come to a value: why is said already.
-        if argument.expression.is_computed() && self.diagnostics.has_errors() {
-            return Err(self.diagnostics.clone());
-        }
-        let (value, said) = formwork_eval::evaluate_literal(&argument.expression.as_constant());
-        if said.has_errors() {
-            return Err(said);
-        }
-        if value.is_null() {
-            return Ok(None);
-        }
-        let text = value.as_str().filter(|t| !t.is_empty()).ok_or_else(|| {
-            Diagnostic::error(
-                "Invalid backend configuration",
-                format!(
-                    "The argument \"{name}\" of a local backend is text that stands there: a path."
-                ),
-            )
-            .at(argument.expression.range())
-        })?;
-        Ok(Some(text.to_owned()))
     }
 }
 

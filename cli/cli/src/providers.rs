@@ -17,8 +17,9 @@ use formwork_configuration::{RequiredProvider, VersionConstraints};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_environment::Environment;
 use formwork_google::{GoogleProvider, World, best_version};
+use formwork_mock_google::endpoint;
 use formwork_provider::{Provider, ProviderFactory};
-use formwork_state_backends::LocalStates;
+use formwork_state_backends::{Reach, RemoteStates};
 use formwork_topology::Topology;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,6 +28,8 @@ use std::sync::Arc;
 pub struct NativeProviders {
     environment: Environment,
     world: World,
+    /// How far states of other configurations are read.
+    reach: Reach,
     facts: Arc<Topology>,
     versions: Versions,
 }
@@ -102,6 +105,13 @@ impl NativeProviders {
                     project: cloud.project.as_deref().map(Arc::from),
                 },
             },
+            reach: match cloud {
+                _ if !session.is_mock() => Reach::Everywhere,
+                Some(cloud) if session.mock_backend => {
+                    Reach::Mock(Some(endpoint(&cloud.base, "storage")))
+                }
+                _ => Reach::Mock(None),
+            },
             facts: facts(session)?,
             versions: Versions::Constrained(constraints(preview)),
         })
@@ -145,7 +155,8 @@ impl ProviderFactory for NativeProviders {
     async fn launch(&self, address: &ProviderAddr) -> Result<Arc<dyn Provider>, Diagnostics> {
         match native(address) {
             Some(Native::Builtin) => {
-                let states = Arc::new(LocalStates::new(self.environment.clone()));
+                let states = RemoteStates::new(self.environment.clone());
+                let states = Arc::new(states.within(self.reach.clone()));
                 Ok(Arc::new(BuiltinProvider::new(
                     self.environment.clone(),
                     states,

@@ -68,6 +68,8 @@ pub struct Session {
     pub claim: Option<String>,
     /// Which cloud.
     pub cloud: CloudChoice,
+    /// Whether the state is kept where a backend `gcs` says, in the mock cloud's own storage.
+    pub mock_backend: bool,
     /// Where the lines for programs go, if there are any.
     pub stream: Option<Arc<Stream>>,
     /// Whether text for people is written at all.
@@ -135,6 +137,7 @@ impl Session {
                 .unwrap_or(".terraform")
                 .into(),
             claim,
+            mock_backend: arguments.anywhere.mock_backend,
             cloud,
             environment,
             streams,
@@ -267,6 +270,26 @@ impl Session {
             .map(|text| text.trim().to_owned())
             .filter(|name| !name.is_empty())
             .unwrap_or_else(|| "default".to_owned())
+    }
+
+    /// Writes down which workspace is selected.
+    ///
+    /// # Errors
+    /// Why it cannot be written.
+    pub fn select(&self, name: &str) -> Result<(), Diagnostics> {
+        let folder = self.environment.working.join(&self.data_directory);
+        std::fs::create_dir_all(&folder)
+            .and_then(|()| std::fs::write(folder.join("environment"), name))
+            .map_err(|error| {
+                Diagnostic::error(
+                    "Failed to select workspace",
+                    format!(
+                        "Which workspace is selected cannot be written into {}: {error}.",
+                        self.data_directory.display()
+                    ),
+                )
+                .into()
+            })
     }
 
     /// Says what there is to say: errors on standard error, warnings on standard output. Gives the
@@ -423,6 +446,13 @@ fn read(
             }
         },
     };
+    if arguments.anywhere.mock_backend && cloud == CloudChoice::Real {
+        return Err(Diagnostic::error(
+            "Failed to parse command-line flags",
+            "-mock-backend says where the state of a mock cloud is kept, so it goes with -mock only.",
+        )
+        .into());
+    }
     Ok((claim, cloud))
 }
 

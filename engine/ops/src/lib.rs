@@ -18,6 +18,7 @@ mod files;
 mod functions;
 mod import;
 mod load;
+mod migrate;
 mod plan;
 mod planned;
 mod session;
@@ -33,11 +34,12 @@ pub use console::{Console, ConsoleView, console};
 pub use formwork_planner::Limits;
 pub use import::import_object;
 pub use load::{Loaded, ReadConfiguration, Reading, load, read_configuration};
+pub use migrate::copy_state;
 pub use plan::{PlanOptions, PlanOutcome, plan};
 pub use planned::{PlanPlace, planned_configuration};
 pub use session::{Session, Settings};
 pub use settle::{Word, settle_by_word};
-pub use state::{Held, StateView, read_state};
+pub use state::{Held, StateView, begin_state, read_state, with_lock};
 pub use state_edit::{Edited, StateAddress, StateEdit, edit_state, preview_state_edit, push_state};
 pub use test::{
     KeptState, TestEvent, TestOptions, TestSink, TestStates, TestWorld, TestWorlds, TestedModule,

@@ -9,7 +9,7 @@ use formwork_configuration::{
     Configuration, InputLayer, LanguageLevel, Loading, Module, ModuleFetcher, SourceReader,
     StaticInputs, StaticVariables, TestConfiguration, missing_variable, root_variables,
 };
-use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap, SourceRange, nearest};
+use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap, SourceRange};
 use formwork_environment::Environment;
 use formwork_eval::{Builtins, Confinement, Files, Surroundings};
 use formwork_evaluation::{Calls, Evaluator, Objects, Setting};
@@ -238,22 +238,6 @@ pub(crate) fn early_surroundings(environment: &Environment, files: Arc<dyn Files
     }
 }
 
-/// The types of backends that there are.
-const BACKENDS: [&str; 12] = [
-    "local",
-    "gcs",
-    "s3",
-    "http",
-    "pg",
-    "azurerm",
-    "kubernetes",
-    "consul",
-    "cos",
-    "oss",
-    "inmem",
-    "remote",
-];
-
 /// A configuration, and what stands in for parts of it in a test.
 pub(crate) type Read = (Configuration, Option<Arc<TestConfiguration>>);
 
@@ -290,9 +274,9 @@ pub(crate) fn given<'s>(session: &'s Session, root: &Module) -> Cow<'s, [InputLa
 }
 
 impl Loaded {
-    /// What the configuration holds that this version reads but does not act on, and a backend that
-    /// is not served: errors for every command that would have to.
-    pub fn unserved(&self, session: &Session) -> Diagnostics {
+    /// What the configuration holds that this version reads but does not act on: errors for every
+    /// command that would have to.
+    pub fn unserved(&self) -> Diagnostics {
         let mut diagnostics: Diagnostics = self
             .configuration
             .unserved()
@@ -324,37 +308,6 @@ impl Loaded {
                     .at(removed.range),
                 );
             }
-        }
-        let backend = self.configuration.root().and_then(|m| m.backend.as_ref());
-        if let Some(b) = backend
-            && &*b.kind != "local"
-            && !session.settings.skip_backend
-        {
-            if !BACKENDS.contains(&&*b.kind) {
-                let mut d = Diagnostic::error(
-                    "Unsupported backend type",
-                    format!("There is no backend of type \"{}\".", b.kind),
-                )
-                .at(b.range);
-                if let Some(near) = nearest(&b.kind, BACKENDS) {
-                    d = d.hint(format!("Did you mean \"{near}\"?"));
-                }
-                diagnostics.push(d);
-                return diagnostics;
-            }
-            diagnostics.push(
-                Diagnostic::error(
-                    "Backend not served yet",
-                    format!(
-                        "The state of this configuration is kept in a backend of type \"{}\", which this version of \
-                         Formwork does not serve. It will not fall back to a local file: two states of one world \
-                         lose each other's work.",
-                        b.kind
-                    ),
-                )
-                .at(b.range)
-                .hint("Use -mock to try the configuration against the embedded mock cloud, where the backend is passed over."),
-            );
         }
         diagnostics
     }

@@ -33,9 +33,6 @@ pub struct Settings {
     pub called_in: Option<PathBuf>,
     /// The directory within which functions may read files; anywhere without.
     pub files_within: Option<Arc<Confinement>>,
-    /// Whether a `backend` block is passed over (under `-mock`) instead of being refused when it is
-    /// not served.
-    pub skip_backend: bool,
 }
 
 impl Default for Settings {
@@ -49,7 +46,6 @@ impl Default for Settings {
             workspace: "default".to_owned(),
             called_in: None,
             files_within: None,
-            skip_backend: false,
         }
     }
 }

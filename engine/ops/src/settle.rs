@@ -347,7 +347,7 @@ pub async fn settle_by_word(
     if said.has_errors() {
         return Err(said);
     }
-    said.append(loaded.unserved(session));
+    said.append(loaded.unserved());
     let (variables, problems) = loaded.variables(session);
     said.append(problems);
     if said.has_errors() {

@@ -170,6 +170,82 @@ async fn read(session: &Session) -> Result<(StateView, SnapshotHash, Diagnostics
     Ok((view, SnapshotHash::of(&journal_bytes), said))
 }
 
+/// Locks the state, if it is to be locked; gives the lock's id.
+async fn lock(session: &Session, operation: &str) -> Result<Option<String>, Diagnostics> {
+    if !session.settings.lock {
+        return Ok(None);
+    }
+    let environment = &session.environment;
+    let info = LockInfo {
+        id: environment.uuid(),
+        operation: operation.to_owned(),
+        info: String::new(),
+        who: environment.who.clone(),
+        version: session.settings.tool_version.clone(),
+        created: timestamp(environment.clock.now()),
+        path: session.store.describe(),
+    };
+    lock_within(
+        &*session.store,
+        &info,
+        session.settings.lock_timeout,
+        &*session.sleeper,
+    )
+    .await
+    .map_err(formwork_state::LockError::into_diagnostics)?;
+    Ok(Some(info.id))
+}
+
+/// Does something while the state is locked, whatever it holds.
+///
+/// # Errors
+/// That somebody else holds it, what went wrong meanwhile, or that it cannot be released.
+pub async fn with_lock(
+    session: &Session,
+    operation: &str,
+    work: impl AsyncFnOnce() -> Result<(), Diagnostics>,
+) -> Result<(), Diagnostics> {
+    let lock = lock(session, operation).await?;
+    let mut done = work().await;
+    if let Some(id) = lock
+        && let Err(more) = session.store.unlock(&id).await
+    {
+        match &mut done {
+            Ok(()) => done = Err(more),
+            Err(said) => said.append(more),
+        }
+    }
+    done
+}
+
+/// Begins a state that holds nothing, if there is none yet: so a workspace comes to be.
+///
+/// # Errors
+/// Why it cannot be written.
+pub async fn begin_state(session: &Session) -> Result<Diagnostics, Diagnostics> {
+    let (held, mut said) = hold(session, "workspace-new").await?;
+    let written = match held.view.snapshot {
+        Some(_) => Ok(()),
+        None => {
+            let version = session.settings.level.version.to_string();
+            let mut snapshot = Snapshot::new(held.lineage(session), &version);
+            snapshot.set_cloud(session.cloud.as_deref());
+            session.store.write_snapshot(&v4::write(&snapshot)).await
+        }
+    };
+    let released = held.release(session).await;
+    match written {
+        Ok(()) => {
+            said.append(released);
+            Ok(said)
+        }
+        Err(mut d) => {
+            d.append(released);
+            Err(d)
+        }
+    }
+}
+
 /// Locks the state and reads it.
 ///
 /// # Errors
@@ -178,29 +254,7 @@ pub(crate) async fn hold(
     session: &Session,
     operation: &str,
 ) -> Result<(Held, Diagnostics), Diagnostics> {
-    let lock = if session.settings.lock {
-        let environment = &session.environment;
-        let info = LockInfo {
-            id: environment.uuid(),
-            operation: operation.to_owned(),
-            info: String::new(),
-            who: environment.who.clone(),
-            version: session.settings.tool_version.clone(),
-            created: timestamp(environment.clock.now()),
-            path: session.store.describe(),
-        };
-        lock_within(
-            &*session.store,
-            &info,
-            session.settings.lock_timeout,
-            &*session.sleeper,
-        )
-        .await
-        .map_err(formwork_state::LockError::into_diagnostics)?;
-        Some(info.id)
-    } else {
-        None
-    };
+    let lock = lock(session, operation).await?;
     match read(session).await {
         Ok((view, journal, said)) => {
             let held = Held {
@@ -314,7 +368,9 @@ pub(crate) async fn begin_journal(
                 format!("The operations left open by a former run cannot be carried on: {e}."),
             ))
         })?;
-    session.store.replace_journal(bytes).await?;
+    if session.store.journal_support() == JournalSupport::Durable {
+        session.store.replace_journal(bytes).await?;
+    }
     Ok(recorder)
 }
 

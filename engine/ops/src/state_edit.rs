@@ -550,7 +550,7 @@ pub async fn push_state(
     }
 }
 
-async fn push(
+pub(crate) async fn push(
     session: &Session,
     held: &mut Held,
     new: Snapshot,

@@ -1,6 +1,8 @@
 //! Where snapshots, locks and journals are kept. Files ([`LocalStore`]), Cloud Storage
 //! ([`GcsStore`]), and any server that speaks Terraform's HTTP protocol of states ([`HttpStore`]).
 //!
+//! Which of them a configuration means is said by arguments ([`Settings`]), which come to a [`Place`].
+//!
 //! A backend sees bytes. It knows nothing of values, so it cannot leak one; it knows no engine, so any
 //! command can use it.
 //!
@@ -25,12 +27,16 @@ mod gcs;
 mod http;
 mod journal;
 mod local;
+mod place;
 mod reader;
+mod settings;
 
-pub use gcs::{GcsConfig, GcsStore};
+pub use gcs::{CustomerKey, GcsConfig, GcsStore};
 pub use http::{HttpConfig, HttpStore};
 pub use local::{Backup, LocalStore};
-pub use reader::LocalStates;
+pub use place::{DEFAULT_WORKSPACE, Misconfigured, Place};
+pub use reader::{Reach, RemoteStates};
+pub use settings::{Argument, ArgumentKind, BACKENDS, Settings, arguments, unserved};
 
 #[cfg(test)]
 mod tests;

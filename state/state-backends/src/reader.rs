@@ -1,40 +1,83 @@
-//! Reading the states of other configurations: backend `local`.
-//!
-//! Facts, tried with Terraform 1.11.4: the default workspace is `path`, by default
-//! `terraform.tfstate`; any other is `NAME/terraform.tfstate` in `workspace_dir`, by default
-//! `terraform.tfstate.d`, whatever `path` says.
+//! Reading the states of other configurations, wherever a backend keeps them.
 
-use crate::local::{Backup, LocalStore};
+use crate::local::Backup;
+use crate::place::{DEFAULT_WORKSPACE, Place};
+use crate::settings::{BACKENDS, Settings, arguments, unserved};
 use async_trait::async_trait;
-use formwork_diagnostics::{Diagnostic, Diagnostics, nearest};
+use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_environment::Environment;
-use formwork_state::{RawJson, SnapshotStore, StateBytes, StateReadError, StateReader};
-use serde_json::Value as Json;
-use std::path::{Path, PathBuf};
+use formwork_state::{RawJson, StateBytes, StateReadError, StateReader};
+use serde_json::{Map, Value as Json};
 
-/// States in files.
-pub struct LocalStates {
-    environment: Environment,
+/// How far reading goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// To every backend.
+    #[default]
+    Everywhere,
+    /// To files, and to the storage of a mock cloud at an address if there is one: nothing real is
+    /// touched.
+    Mock(Option<String>),
 }
 
-impl LocalStates {
+/// States wherever a backend keeps them.
+pub struct RemoteStates {
+    environment: Environment,
+    reach: Reach,
+}
+
+impl RemoteStates {
     /// Relative paths are relative to the working directory.
     pub fn new(environment: Environment) -> Self {
-        Self { environment }
+        Self {
+            environment,
+            reach: Reach::Everywhere,
+        }
+    }
+
+    /// The same, going no further than this.
+    #[must_use]
+    pub fn within(mut self, reach: Reach) -> Self {
+        self.reach = reach;
+        self
+    }
+
+    /// The place that a configuration names, as far as it may be gone to.
+    fn place(&self, settings: &Settings) -> Result<Place, StateReadError> {
+        let place = Place::of(settings, &self.environment);
+        let mut place = place.map_err(|wrong| StateReadError::Config(renamed(wrong.diagnostic)))?;
+        match (&self.reach, &place) {
+            (Reach::Everywhere, _) | (_, Place::Local { .. }) => {}
+            (Reach::Mock(Some(base)), Place::Gcs(_)) => place.in_mock(base),
+            (Reach::Mock(_), _) => {
+                let d = Diagnostic::error(
+                    "State not read with a mock cloud",
+                    format!(
+                        "The state is kept in a backend of type \"{}\", which is real. With -mock nothing \
+                         real is touched, so it is not read.",
+                        place.backend()
+                    ),
+                )
+                .hint(
+                    "States in Cloud Storage are read in the mock cloud's own storage with -mock-backend. \
+                     Others can be put into a file for a trial, which is read with backend = \"local\".",
+                );
+                return Err(StateReadError::Backend(d.into()));
+            }
+        }
+        Ok(place)
     }
 }
 
 #[async_trait]
-impl StateReader for LocalStates {
+impl StateReader for RemoteStates {
     fn check(&self, backend: &str, config: &RawJson) -> Result<(), StateReadError> {
-        match backend {
-            "local" => path("default", config)
-                .map(|_| ())
-                .map_err(|reason| StateReadError::Config(invalid(&reason))),
+        if arguments(backend).is_none() && BACKENDS.contains(&backend) {
             // That it is not served is no mistake of the configuration.
-            other if KNOWN.contains(&other) => Ok(()),
-            other => Err(StateReadError::Backend(unserved(other))),
+            return Ok(());
         }
+        // What the environment says may be missing where a configuration is only checked.
+        settings(backend, config).map(|_| ())
     }
 
     async fn read_state(
@@ -43,12 +86,11 @@ impl StateReader for LocalStates {
         workspace: Option<&str>,
         config: &RawJson,
     ) -> Result<Option<StateBytes>, StateReadError> {
-        if backend != "local" {
-            return Err(StateReadError::Backend(unserved(backend)));
-        }
-        let path = path(workspace.unwrap_or("default"), config)
-            .map_err(|reason| StateReadError::Config(invalid(&reason)))?;
-        let store = LocalStore::new(&self.environment, &path, Backup::None);
+        let place = self.place(&settings(backend, config)?)?;
+        let workspace = workspace.unwrap_or(DEFAULT_WORKSPACE);
+        let store = place
+            .store(&self.environment, workspace, Backup::None)
+            .map_err(StateReadError::Config)?;
         let bytes = store
             .read_snapshot()
             .await
@@ -60,102 +102,73 @@ impl StateReader for LocalStates {
     }
 }
 
-/// The state's path, or what is wrong with the configuration, as a clause.
-fn path(workspace: &str, config: &RawJson) -> Result<PathBuf, String> {
-    let config: Json =
-        serde_json::from_str(config.get()).map_err(|_| "it is nested too deeply".to_owned())?;
-    let entries = match &config {
-        Json::Null => None,
-        Json::Object(entries) => Some(entries),
-        _ => return Err("an object is required".to_owned()),
+fn settings(backend: &str, config: &RawJson) -> Result<Settings, StateReadError> {
+    let invalid = |reason: &str| {
+        let d = Diagnostic::error(
+            SUMMARY,
+            format!("The backend \"{backend}\" cannot be configured so: {reason}."),
+        );
+        StateReadError::Config(d.into())
     };
-    let mut path = None;
-    let mut directory = PathBuf::from("terraform.tfstate.d");
-    for (key, value) in entries.into_iter().flatten() {
-        let text = match value {
-            Json::Null => None,
-            Json::String(text) => Some(text.clone()),
-            // as a number or truth value converts to text
-            Json::Number(n) => Some(n.to_string()),
-            Json::Bool(b) => Some(b.to_string()),
-            _ => return Err(format!("\"{key}\" must be a text")),
+    if arguments(backend).is_none() {
+        let mut d = unserved(backend);
+        d.summary = if BACKENDS.contains(&backend) {
+            "Unsupported backend".to_owned()
+        } else {
+            SUMMARY.to_owned()
         };
-        match key.as_str() {
-            "path" => path = text.map(PathBuf::from),
-            "workspace_dir" => {
-                if let Some(text) = text {
-                    directory = PathBuf::from(text);
-                }
-            }
-            _ => {
-                let near = nearest(key, ["path", "workspace_dir"])
-                    .map(|n| format!("; did you mean \"{n}\"?"))
-                    .unwrap_or_default();
-                return Err(format!("it has no argument \"{key}\"{near}"));
-            }
+        if BACKENDS.contains(&backend) {
+            d = d.hint("Fetch the state with the tool that wrote it (`state pull`), and name the file with backend = \"local\".");
         }
+        return Err(StateReadError::Backend(d.into()));
     }
-    match path {
-        Some(path) if workspace == "default" => Ok(path),
-        None if workspace == "default" => Ok(PathBuf::from("terraform.tfstate")),
-        _ if workspace.is_empty() || workspace.contains('/') || workspace.starts_with('.') => {
-            Err(format!("{workspace:?} cannot be the name of a workspace"))
-        }
-        _ => Ok(directory
-            .join(workspace)
-            .join(Path::new("terraform.tfstate"))),
-    }
-}
-
-fn invalid(reason: &str) -> Diagnostics {
-    Diagnostic::error(
-        "Invalid backend configuration",
-        format!("The backend \"local\" cannot be configured so: {reason}."),
-    )
-    .into()
-}
-
-/// Backends of Terraform and OpenTofu.
-const KNOWN: &[&str] = &[
-    "azurerm",
-    "cloud",
-    "consul",
-    "cos",
-    "gcs",
-    "http",
-    "kubernetes",
-    "local",
-    "oss",
-    "pg",
-    "remote",
-    "s3",
-];
-
-fn unserved(backend: &str) -> Diagnostics {
-    let d = if KNOWN.contains(&backend) {
-        Diagnostic::error(
-            "Unsupported backend",
-            format!(
-                "States in a backend of type \"{backend}\" cannot be read yet; Formwork reads those \
-                 of type \"local\"."
-            ),
-        )
-        .hint("Fetch the state with the tool that wrote it (`state pull`), and name the file with backend = \"local\".")
-    } else {
-        let near = nearest(backend, KNOWN.iter().copied())
-            .map(|n| format!(" Did you mean \"{n}\"?"))
-            .unwrap_or_default();
-        Diagnostic::error(
-            "Invalid backend configuration",
-            format!("There is no backend of type \"{backend}\".{near}"),
-        )
+    let config: Json =
+        serde_json::from_str(config.get()).map_err(|_| invalid("it is nested too deeply"))?;
+    let config = match config {
+        Json::Null => Map::new(),
+        Json::Object(entries) => entries,
+        _ => return Err(invalid("an object is required")),
     };
-    d.into()
+    Settings::from_json(backend, &config).map_err(|d| StateReadError::Config(renamed(d)))
+}
+
+const SUMMARY: &str = "Invalid backend configuration";
+
+/// Whatever is wrong with it, it is one argument of the data source that is to blame.
+fn renamed(mut d: Box<Diagnostic>) -> Diagnostics {
+    d.summary = SUMMARY.to_owned();
+    (*d).into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use formwork_environment::{Environment, Fixed};
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    fn states() -> RemoteStates {
+        let fixed = Arc::new(Fixed::new(1, 1));
+        RemoteStates::new(Environment {
+            variables: BTreeMap::new(),
+            home: None,
+            working: PathBuf::from("/nowhere"),
+            temporary: PathBuf::from("/nowhere"),
+            who: "u@h".to_owned(),
+            process: 1,
+            clock: fixed.clone(),
+            randomness: fixed,
+        })
+    }
+
+    fn text(error: &StateReadError) -> String {
+        let (StateReadError::Backend(d) | StateReadError::Config(d) | StateReadError::Failed(d)) =
+            error;
+        d.iter()
+            .map(|d| format!("{}: {} {:?}", d.summary, d.detail, d.hints))
+            .collect()
+    }
 
     #[test]
     fn paths() {
@@ -179,39 +192,63 @@ mod tests {
             ),
             ("default", "{\"path\":5}", Ok("5")),
             ("default", "\"x\"", Err("an object is required")),
-            ("default", "{\"path\":[]}", Err("\"path\" must be a text")),
             (
                 "default",
-                "{\"pth\":1}",
-                Err("it has no argument \"pth\"; did you mean \"path\"?"),
+                "{\"path\":[]}",
+                Err("\"path\" of the backend \"local\" must be text"),
             ),
-            (
-                "../x",
-                "{}",
-                Err("\"../x\" cannot be the name of a workspace"),
-            ),
+            ("default", "{\"pth\":1}", Err("Did you mean \\\"path\\\"?")),
         ] {
             let config = RawJson::parse(config).expect("JSON");
-            let path = path(workspace, &config);
-            assert_eq!(
-                path.as_ref()
-                    .map(|p| p.to_str().expect("text"))
-                    .map_err(String::as_str),
-                expected
-            );
+            let found = settings("local", &config).and_then(|s| states().place(&s));
+            match (found, expected) {
+                (Ok(place), Ok(expected)) => {
+                    let file = place.file(workspace).expect("a name").expect("a file");
+                    assert_eq!(file.to_str(), Some(expected));
+                }
+                (Err(e), Err(expected)) => assert!(text(&e).contains(expected), "{}", text(&e)),
+                (found, expected) => panic!("{found:?} and not {expected:?}"),
+            }
         }
-        let told = unserved("gcs");
-        assert_eq!(
-            told.iter().next().expect("one").summary,
-            "Unsupported backend"
+        let place = Place::default();
+        assert!(place.file("../x").is_err());
+    }
+
+    #[test]
+    fn what_is_checked_without_asking() {
+        for (backend, config, expected) in [
+            ("gcs", "{\"bucket\":\"b\"}", Ok(())),
+            ("gcs", "{}", Ok(())),
+            ("s3", "{\"anything\":1}", Ok(())),
+            ("gcs", "{\"bukket\":\"b\"}", Err("Did you mean")),
+            ("locl", "{}", Err("Did you mean \\\"local\\\"?")),
+        ] {
+            let config = RawJson::parse(config).expect("JSON");
+            let got = states().check(backend, &config);
+            match expected {
+                Ok(()) => assert_eq!(got, Ok(()), "{backend}"),
+                Err(word) => {
+                    let told = text(&got.expect_err("refused"));
+                    assert!(told.contains(word), "{told}");
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn with_a_mock_cloud_nothing_real_is_read() {
+        let states = states().within(Reach::Mock(None));
+        let config = RawJson::parse("{\"bucket\":\"b\",\"access_token\":\"t\"}").expect("JSON");
+        let refused = states.read_state("gcs", None, &config).await;
+        let told = text(&refused.err().expect("refused"));
+        assert!(told.contains("nothing real is touched"), "{told}");
+        let told = text(
+            &states
+                .read_state("s3", None, &config)
+                .await
+                .err()
+                .expect("refused"),
         );
-        let told = unserved("locl");
-        assert!(
-            told.iter()
-                .next()
-                .expect("one")
-                .detail
-                .ends_with("Did you mean \"local\"?")
-        );
+        assert!(told.contains("Unsupported backend"), "{told}");
     }
 }

@@ -15,7 +15,7 @@ use formwork_mock_google::{Config, Mock, Scenario, Server};
 use formwork_ops::{PlanOptions, PlanOutcome, Session, Settings};
 use formwork_plan::{Event, EventSink, Plan};
 use formwork_provider::{Provider, ProviderFactory, Providers};
-use formwork_state_backends::{Backup, LocalStates, LocalStore};
+use formwork_state_backends::{Backup, LocalStore, RemoteStates};
 use formwork_testkit::TestEnv;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ impl ProviderFactory for Factory {
         let environment = self.environment.clone();
         Ok(match &*address.kind {
             "terraform" => {
-                let states = Arc::new(LocalStates::new(environment.clone()));
+                let states = Arc::new(RemoteStates::new(environment.clone()));
                 Arc::new(BuiltinProvider::new(environment, states))
             }
             "google" => {

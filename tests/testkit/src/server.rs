@@ -1,7 +1,7 @@
 //! A web server on loopback that answers as a test says.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
@@ -42,13 +42,17 @@ impl Answer {
     }
 }
 
-/// A request as it came: path with query, and headers.
+/// A request as it came.
 #[derive(Clone, Debug)]
 pub struct Asked {
+    /// The method.
+    pub method: String,
     /// Path and query.
     pub path: String,
     /// Headers, names in lower case.
     pub headers: BTreeMap<String, String>,
+    /// The body, if its length was told.
+    pub body: Vec<u8>,
 }
 
 /// A server on loopback, for as long as the test runs.
@@ -75,7 +79,9 @@ impl Server {
                     if reader.read_line(&mut first).unwrap_or(0) == 0 {
                         return;
                     }
-                    let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+                    let mut words = first.split(' ').map(str::to_owned);
+                    let method = words.next().unwrap_or_default();
+                    let path = words.next().unwrap_or_default();
                     let mut headers = BTreeMap::new();
                     loop {
                         let mut line = String::new();
@@ -86,7 +92,18 @@ impl Server {
                             headers.insert(n.to_ascii_lowercase(), v.trim().to_owned());
                         }
                     }
-                    let request = Asked { path, headers };
+                    let length = headers.get("content-length");
+                    let length = length.and_then(|n| n.parse().ok()).unwrap_or(0);
+                    let mut body = vec![0; length];
+                    if reader.read_exact(&mut body).is_err() {
+                        return;
+                    }
+                    let request = Asked {
+                        method,
+                        path,
+                        headers,
+                        body,
+                    };
                     log.lock().unwrap().push(request.clone());
                     let a = answer(&request);
                     let mut head = format!("HTTP/1.1 {} X\r\nconnection: close\r\n", a.status);

@@ -69,6 +69,10 @@ pub struct Anywhere {
     /// and cloud live in .formwork/mock.
     #[arg(long, global = true, value_name = "URL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub mock: Option<String>,
+    /// With -mock: keep the state where a backend "gcs" says, in the mock cloud's own storage.
+    #[arg(long, global = true, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub mock_backend: bool,
     /// Read no file outside DIR for the configuration: neither by functions nor as modules or files of
     /// values that are read unasked. For plans of what nobody has reviewed.
     #[arg(long, global = true, value_name = "DIR")]
@@ -251,6 +255,21 @@ pub struct Init {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = true, action = clap::ArgAction::Set)]
     pub backend: bool,
+    /// An argument of the backend, or a file of them; may be given several times.
+    #[arg(long, value_name = "NAME=VALUE|FILE", action = clap::ArgAction::Append)]
+    pub backend_config: Vec<String>,
+    /// Take the backend as it is configured now, and bring no state along.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub reconfigure: bool,
+    /// Bring the state along from where it was kept before.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub migrate_state: bool,
+    /// Bring it along without asking, even in the place of another.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub force_copy: bool,
     /// Fetch modules anew, in the newest versions that will do.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]

@@ -21,15 +21,11 @@ const STATE_COMMANDS_TO_COME: &[&str] = &["identities"];
 const PROVIDERS_COMMANDS_TO_COME: &[&str] = &["lock", "mirror"];
 /// Terraform's flags that are not served yet.
 const FLAGS_TO_COME: &[&str] = &[
-    "backend-config",
     "deposed",
-    "force-copy",
     "generate-config-out",
     "get",
     "lockfile",
-    "migrate-state",
     "plugin-dir",
-    "reconfigure",
     "state-out",
 ];
 

@@ -27,6 +27,7 @@ pub fn run(session: &Session, arguments: &arguments::Get) -> u8 {
             early: true,
             reading: arguments.reading.clone(),
             no_cloud: true,
+            no_state: true,
             fetcher: Some(installer.clone()),
             ..Wanted::default()
         };
@@ -71,6 +72,7 @@ pub fn list(session: &Session, arguments: &arguments::Modules) -> u8 {
             early: true,
             for_program: arguments.json,
             no_cloud: true,
+            no_state: true,
             ..Wanted::default()
         };
         let (operation, _) = match Operation::begin(session, interrupts, &wanted).await {

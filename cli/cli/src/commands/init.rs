@@ -2,6 +2,7 @@
 //! and what is left to do then is to say that the configuration can be worked with.
 
 use crate::arguments;
+use crate::backend::{Initialising, initialise};
 use crate::modules;
 use crate::operation::{Fetcher, Operation, Wanted, refused};
 use crate::providers;
@@ -34,6 +35,13 @@ fn step(session: &Session, code: &str, message: &str) {
 }
 
 async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Interrupts) -> u8 {
+    if arguments.reconfigure && (arguments.migrate_state || arguments.force_copy) {
+        return session.fail(
+            "Failed to parse command-line flags",
+            "-reconfigure brings no state along, and -migrate-state and -force-copy do: only one of them \
+             can be meant.",
+        );
+    }
     let (settings, said) = match modules::settings(session, interrupts) {
         Ok(made) => made,
         Err(refusal) => return refused(session, &refusal),
@@ -65,7 +73,9 @@ async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Inter
         variables: Some(&arguments.variables),
         early: true,
         reading: arguments.reading.clone(),
+        locking: Some(arguments.locking.clone()),
         no_cloud: true,
+        no_state: true,
         fetcher: installer.clone().map(|i| i as Fetcher),
         ..Wanted::default()
     };
@@ -91,7 +101,19 @@ async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Inter
             "initializing_backend_message",
             "Initializing the backend...",
         );
-        said.append(loaded.unserved(&operation.ops));
+        said.append(loaded.unserved());
+        if !said.has_errors() {
+            let asked = arguments.variables.input;
+            let how = Initialising {
+                given: &arguments.backend_config,
+                reconfigure: arguments.reconfigure,
+                migrate: arguments.migrate_state || arguments.force_copy,
+                force_copy: arguments.force_copy,
+                may_ask: asked.unwrap_or(session.may_ask) && session.is_for_people,
+            };
+            let ready = initialise(session, &operation, &how, &mut loaded.sources).await;
+            said.append(ready.unwrap_or_else(|errors| errors));
+        }
     }
     if !said.has_errors() {
         step(

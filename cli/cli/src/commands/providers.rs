@@ -32,7 +32,6 @@ fn list(session: &Session, arguments: &arguments::Providers) -> u8 {
     block_on(session, async |interrupts| {
         let wanted = Wanted {
             inputs: Some(&arguments.inputs),
-            no_cloud: true,
             for_program: true,
             ..Wanted::default()
         };

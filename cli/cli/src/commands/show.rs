@@ -82,6 +82,7 @@ async fn file(session: &Session, path: &Path, json: bool, interrupts: &Interrupt
     let wanted = Wanted {
         for_program: json,
         no_cloud: true,
+        no_state: true,
         ..Wanted::default()
     };
     let (operation, _) = match Operation::begin(session, interrupts, &wanted).await {
@@ -117,6 +118,7 @@ async fn plan(
     let wanted = Wanted {
         for_program: json,
         no_cloud: true,
+        no_state: true,
         plan: Some(plan),
         ..Wanted::default()
     };

@@ -47,6 +47,7 @@ async fn test(session: &Session, arguments: &arguments::Test, interrupts: &Inter
         for_program: true,
         // each test file has a cloud of its own
         no_cloud: true,
+        no_state: true,
         ..Wanted::default()
     };
     let (mut operation, said) = match Operation::begin(session, interrupts, &wanted).await {

@@ -24,6 +24,7 @@ pub fn run(session: &Session, arguments: &arguments::Validate) -> u8 {
             reading: arguments.reading.clone(),
             for_program: arguments.json,
             no_cloud: true,
+            no_state: true,
             partial: true,
             ..Wanted::default()
         };

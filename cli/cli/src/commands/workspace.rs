@@ -1,26 +1,17 @@
 //! `workspace list`, `show`, `new`, `select`, `delete`: several states of one configuration.
 //!
 //! Which one is selected stands in the file `environment` of the data directory, or in `TF_WORKSPACE`,
-//! which wins. The states of workspaces other than `default` lie where Terraform has them: in a folder
-//! each of `terraform.tfstate.d`, or of the backend's `workspace_dir`.
+//! which wins. Where their states are is the backend's affair. On success nothing is written to standard
+//! error: programs read both streams as one.
 
-use crate::arguments::{
-    Inputs, Workspace as Command, WorkspaceDelete, WorkspaceNew, WorkspaceSelect,
-};
-use crate::inputs::gather;
-use crate::modules;
+use crate::arguments::{Workspace as Command, WorkspaceDelete, WorkspaceNew, WorkspaceSelect};
 use crate::operation::{Operation, Wanted, refused};
-use crate::preview::Preview;
-use crate::runtime::block_on;
+use crate::runtime::{Interrupts, block_on};
 use crate::session::{Session, exit};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
-use formwork_ops::{push_state, read_state};
+use formwork_ops::{begin_state, push_state, read_state};
 use formwork_render::workspaces_json;
-use std::io;
-use std::path::PathBuf;
-use std::sync::Arc;
-
-const DEFAULT: &str = "default";
+use formwork_state_backends::{Backup, DEFAULT_WORKSPACE, Place};
 
 /// Runs the command.
 pub fn run(session: &Session, command: &Command) -> u8 {
@@ -29,74 +20,89 @@ pub fn run(session: &Session, command: &Command) -> u8 {
             session.streams.out(&format!("{}\n", session.workspace()));
             exit::SUCCESS
         }
-        Command::List(arguments) => list(session, arguments.json),
+        Command::List(arguments) => {
+            with(session, async |known| list(session, known, arguments.json))
+        }
         Command::New(arguments) => new(session, arguments),
         Command::Select(arguments) => select(session, arguments),
         Command::Delete(arguments) => delete(session, arguments),
     }
 }
 
-/// The folder of the workspaces' states.
-fn folder(session: &Session) -> Result<PathBuf, u8> {
-    // where the folder is may depend on variables; what is wrong with them is for others to say
-    let (values, _) = gather(session, &Inputs::default());
-    let preview = Preview::of_directory(
-        session,
-        Some(&values),
-        Arc::new(modules::installed(session)),
-    );
-    preview
-        .workspace_folder(session)
-        .map(|folder| session.environment.working.join(folder))
-        .map_err(|said| session.say(&said, &preview.sources))
+/// The workspaces that there are, and the operation that has found them out.
+struct Known {
+    operation: Operation,
+    /// In order, `default` first.
+    names: Vec<String>,
 }
 
-/// All workspaces, in order, `default` first.
-fn all(folder: &std::path::Path) -> io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    match std::fs::read_dir(folder) {
-        Ok(entries) => {
-            for entry in entries {
-                let entry = entry?;
-                if entry.file_type()?.is_dir()
-                    && let Ok(name) = entry.file_name().into_string()
-                    && name != DEFAULT
-                {
-                    names.push(name);
-                }
-            }
-        }
-        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-        Err(e) => return Err(e),
-    }
-    names.sort();
-    names.insert(0, DEFAULT.to_owned());
-    Ok(names)
+/// Does something with the workspaces that there are.
+fn with(session: &Session, work: impl AsyncFnOnce(&mut Known) -> u8) -> u8 {
+    locked_with(session, None, work)
 }
 
-fn known(session: &Session) -> Result<(PathBuf, Vec<String>), u8> {
-    let folder = folder(session)?;
-    let names = all(&folder).map_err(|error| {
-        session.fail(
-            "Failed to list workspaces",
-            format!("The folder {} cannot be read: {error}.", folder.display()),
-        )
-    })?;
-    Ok((folder, names))
+/// The same, with locks as they are wanted.
+fn locked_with(
+    session: &Session,
+    locking: Option<&crate::arguments::Locking>,
+    work: impl AsyncFnOnce(&mut Known) -> u8,
+) -> u8 {
+    block_on(session, async |interrupts| {
+        let mut known = match known(session, interrupts, locking).await {
+            Ok(known) => known,
+            Err(code) => return code,
+        };
+        let code = work(&mut known).await;
+        known.operation.end().await;
+        code
+    })
 }
 
-fn list(session: &Session, json: bool) -> u8 {
-    let (_, names) = match known(session) {
-        Ok(known) => known,
-        Err(code) => return code,
+async fn known(
+    session: &Session,
+    interrupts: &Interrupts,
+    locking: Option<&crate::arguments::Locking>,
+) -> Result<Known, u8> {
+    let wanted = Wanted {
+        locking: locking.cloned(),
+        for_program: true,
+        // names can be had without it, but a state must be of the cloud that is meant
+        no_cloud: locking.is_none(),
+        ..Wanted::default()
     };
+    let (operation, _) = Operation::begin(session, interrupts, &wanted)
+        .await
+        .map_err(|refusal| refused(session, &refusal))?;
+    match operation.place.workspaces(&session.environment).await {
+        Ok(names) => Ok(Known { operation, names }),
+        Err(said) => {
+            let code = session.say(&said, &SourceMap::new());
+            operation.end().await;
+            Err(code)
+        }
+    }
+}
+
+impl Known {
+    /// An operation on the state of another workspace.
+    fn at(&self, session: &Session, name: &str) -> Result<formwork_ops::Session, Diagnostics> {
+        let mut ops = self.operation.ops.clone();
+        let place = &self.operation.place;
+        ops.store = place.store(&session.environment, name, Backup::None)?;
+        Ok(ops)
+    }
+}
+
+fn list(session: &Session, known: &Known, json: bool) -> u8 {
     let current = session.workspace();
     if json {
-        session.streams.out(&workspaces_json(&names, &current));
+        session
+            .streams
+            .out(&workspaces_json(&known.names, &current));
         return exit::SUCCESS;
     }
     let mut text = String::new();
-    for name in &names {
+    for name in &known.names {
         let mark = if *name == current { '*' } else { ' ' };
         text.push_str(&format!("{mark} {name}\n"));
     }
@@ -137,35 +143,47 @@ fn refuse(session: &Session, name: &str) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// Writes down which workspace is selected.
-fn remember(session: &Session, name: &str) -> io::Result<()> {
-    let folder = session.environment.working.join(&session.data_directory);
-    std::fs::create_dir_all(&folder)?;
-    std::fs::write(folder.join("environment"), name)
-}
-
 fn chosen(session: &Session, name: &str, text: &str) -> u8 {
-    match remember(session, name) {
+    match session.select(name) {
         Ok(()) => {
             session.streams.out(text);
             exit::SUCCESS
         }
-        Err(error) => session.fail(
-            "Failed to select workspace",
-            format!(
-                "Which workspace is selected cannot be written into {}: {error}.",
-                session.data_directory.display()
-            ),
-        ),
+        Err(said) => session.say(&said, &SourceMap::new()),
     }
 }
 
-fn make(session: &Session, folder: &std::path::Path, name: &str) -> u8 {
-    if let Err(error) = std::fs::create_dir_all(folder.join(name)) {
-        return session.fail(
-            "Failed to create workspace",
-            format!("The folder of the workspace {name:?} cannot be made: {error}."),
-        );
+/// Makes a workspace, whose state is empty or what is given, and selects it.
+async fn make(
+    session: &Session,
+    known: &Known,
+    name: &str,
+    state: Option<(String, Vec<u8>)>,
+) -> u8 {
+    let made = async {
+        let ops = known.at(session, name)?;
+        if let Place::Local { folder, .. } = &known.operation.place {
+            // a folder is enough, and what Terraform makes
+            let folder = session.environment.working.join(folder).join(name);
+            std::fs::create_dir_all(&folder).map_err(|error| {
+                Diagnostics::from(Diagnostic::error(
+                    "Failed to create workspace",
+                    format!("The folder of the workspace {name:?} cannot be made: {error}."),
+                ))
+            })?;
+        } else if state.is_none() {
+            return begin_state(&ops).await;
+        }
+        match state {
+            Some((path, bytes)) => push_state(&ops, &bytes, &path, false).await,
+            None => Ok(Diagnostics::new()),
+        }
+    };
+    match made.await {
+        Ok(said) => {
+            session.say(&said, &SourceMap::new());
+        }
+        Err(said) => return session.say(&said, &SourceMap::new()),
     }
     let text = format!(
         "Created and switched to workspace \"{name}\"!\n\nIts state is its own: what has been applied in \
@@ -179,17 +197,7 @@ fn new(session: &Session, arguments: &WorkspaceNew) -> u8 {
     if let Err(said) = refuse(session, name) {
         return session.say(&said, &SourceMap::new());
     }
-    let (folder, names) = match known(session) {
-        Ok(known) => known,
-        Err(code) => return code,
-    };
-    if names.contains(name) {
-        return session.fail(
-            "Workspace already exists",
-            format!("Workspace \"{name}\" already exists"),
-        );
-    }
-    let bytes = match &arguments.state {
+    let state = match &arguments.state {
         None => None,
         Some(path) => match std::fs::read(session.environment.working.join(path)) {
             Ok(bytes) => Some((path.display().to_string(), bytes)),
@@ -201,24 +209,14 @@ fn new(session: &Session, arguments: &WorkspaceNew) -> u8 {
             }
         },
     };
-    let code = make(session, &folder, name);
-    let Some((path, bytes)) = bytes.filter(|_| code == exit::SUCCESS) else {
-        return code;
-    };
-    let wanted = Wanted {
-        locking: Some(arguments.locking.clone()),
-        ..Wanted::default()
-    };
-    block_on(session, async |interrupts| {
-        let (operation, _) = match Operation::begin(session, interrupts, &wanted).await {
-            Ok(begun) => begun,
-            Err(refusal) => return refused(session, &refusal),
-        };
-        let pushed = push_state(&operation.ops, &bytes, &path, false).await;
-        operation.end().await;
-        match pushed {
-            Ok(said) | Err(said) => session.say(&said, &SourceMap::new()),
+    locked_with(session, Some(&arguments.locking), async |known| {
+        if known.names.contains(name) {
+            return session.fail(
+                "Workspace already exists",
+                format!("Workspace \"{name}\" already exists"),
+            );
         }
+        make(session, known, name, state).await
     })
 }
 
@@ -230,26 +228,25 @@ fn select(session: &Session, arguments: &WorkspaceSelect) -> u8 {
     if *name == session.workspace() {
         return exit::SUCCESS;
     }
-    let (folder, names) = match known(session) {
-        Ok(known) => known,
-        Err(code) => return code,
-    };
-    if names.contains(name) {
-        let text = format!("Switched to workspace \"{name}\".\n");
-        return chosen(session, name, &session.style.good(&text));
-    }
-    if arguments.or_create {
-        return make(session, &folder, name);
-    }
-    let mut d = Diagnostic::error(
-        "No such workspace",
-        format!("Workspace \"{name}\" doesn't exist."),
-    );
-    if let Some(near) = formwork_diagnostics::nearest(name, names.iter().map(String::as_str)) {
-        d = d.hint(format!("Did you mean \"{near}\"?"));
-    }
-    let d = d.hint("\"workspace new\" makes one, and so does -or-create here.");
-    session.say(&d.into(), &SourceMap::new())
+    with(session, async |known| {
+        if known.names.contains(name) {
+            let text = format!("Switched to workspace \"{name}\".\n");
+            return chosen(session, name, &session.style.good(&text));
+        }
+        if arguments.or_create {
+            return make(session, known, name, None).await;
+        }
+        let mut d = Diagnostic::error(
+            "No such workspace",
+            format!("Workspace \"{name}\" doesn't exist."),
+        );
+        let names = known.names.iter().map(String::as_str);
+        if let Some(near) = formwork_diagnostics::nearest(name, names) {
+            d = d.hint(format!("Did you mean \"{near}\"?"));
+        }
+        let d = d.hint("\"workspace new\" makes one, and so does -or-create here.");
+        session.say(&d.into(), &SourceMap::new())
+    })
 }
 
 fn delete(session: &Session, arguments: &WorkspaceDelete) -> u8 {
@@ -260,76 +257,69 @@ fn delete(session: &Session, arguments: &WorkspaceDelete) -> u8 {
             Ok(()) => exit::FAILURE,
         };
     }
-    let (folder, names) = match known(session) {
-        Ok(known) => known,
-        Err(code) => return code,
-    };
-    if !names.contains(name) {
-        return session.fail(
-            "No such workspace",
-            format!("Workspace \"{name}\" doesn't exist."),
-        );
-    }
-    if *name == session.workspace() {
-        return session.fail(
-            "Workspace is selected",
-            format!(
-                "Workspace \"{name}\" is your active workspace, which cannot be deleted. Select another \
-                 one first."
-            ),
-        );
-    }
-    if name == DEFAULT {
-        return session.fail(
-            "Default workspace cannot be deleted",
-            "The workspace \"default\" is always there.",
-        );
-    }
-    let own = folder.join(name);
-    let wanted = Wanted {
-        locking: Some(arguments.locking.clone()),
-        state: Some(own.join("terraform.tfstate")),
-        no_cloud: true,
-        ..Wanted::default()
-    };
-    block_on(session, async |interrupts| {
-        let (operation, _) = match Operation::begin(session, interrupts, &wanted).await {
-            Ok(begun) => begun,
-            Err(refusal) => return refused(session, &refusal),
-        };
-        let read = read_state(&operation.ops).await;
-        operation.end().await;
-        let held = match &read {
-            Ok((view, _)) => view.state.instance_count() + view.pending.len(),
-            // what cannot be read may hold anything
-            Err(_) => 1,
-        };
-        if held > 0 && !arguments.force {
-            if let Err(said) = read {
-                return session.say(&said, &SourceMap::new());
-            }
-            let d = Diagnostic::error(
-                "Workspace is not empty",
-                format!(
-                    "Workspace \"{name}\" remembers {held} object(s), which would be forgotten and go on \
-                     existing."
-                ),
-            )
-            .hint("Destroy them first. -force deletes the workspace all the same.");
-            return session.say(&d.into(), &SourceMap::new());
+    locked_with(session, Some(&arguments.locking), async |known| {
+        if !known.names.contains(name) {
+            return session.fail(
+                "No such workspace",
+                format!("Workspace \"{name}\" doesn't exist."),
+            );
         }
-        match std::fs::remove_dir_all(&own) {
+        if *name == session.workspace() {
+            return session.fail(
+                "Workspace is selected",
+                format!(
+                    "Workspace \"{name}\" is your active workspace, which cannot be deleted. Select another \
+                     one first."
+                ),
+            );
+        }
+        if name == DEFAULT_WORKSPACE {
+            return session.fail(
+                "Default workspace cannot be deleted",
+                "The workspace \"default\" is always there.",
+            );
+        }
+        match remove(session, known, name, arguments.force).await {
             Ok(()) => {
                 let text = format!("Deleted workspace \"{name}\"!\n");
                 session.streams.out(&session.style.good(&text));
                 exit::SUCCESS
             }
-            Err(error) => session.fail(
-                "Failed to delete workspace",
-                format!("The folder {} cannot be removed: {error}.", own.display()),
-            ),
+            Err(said) => session.say(&said, &SourceMap::new()),
         }
     })
+}
+
+/// Deletes a workspace that holds nothing, or any.
+async fn remove(
+    session: &Session,
+    known: &Known,
+    name: &str,
+    force: bool,
+) -> Result<(), Diagnostics> {
+    let ops = known.at(session, name)?;
+    let held = match read_state(&ops).await {
+        Ok((view, _)) => view.state.instance_count() + view.pending.len(),
+        // what cannot be read may hold anything
+        Err(_) if force => 1,
+        Err(said) => return Err(said),
+    };
+    if held > 0 && !force {
+        return Err(Diagnostic::error(
+            "Workspace is not empty",
+            format!(
+                "Workspace \"{name}\" remembers {held} object(s), which would be forgotten and go on \
+                 existing."
+            ),
+        )
+        .hint("Destroy them first. -force deletes the workspace all the same.")
+        .into());
+    }
+    let place = &known.operation.place;
+    formwork_ops::with_lock(&ops, "workspace-delete", async || {
+        place.delete(&session.environment, name).await
+    })
+    .await
 }
 
 #[cfg(test)]

@@ -327,8 +327,7 @@ impl<'s> FileRun<'s> {
             Some(in_use) => in_use.store.clone(),
             None => Arc::new(MemoryState::new(&self.file.name)),
         };
-        let mut settings = self.session.settings.clone();
-        settings.skip_backend = true;
+        let settings = self.session.settings.clone();
         Ok(Session {
             factory: world.factory,
             cloud: world.cloud,

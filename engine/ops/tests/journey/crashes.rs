@@ -24,7 +24,7 @@ use formwork_provider_schema::SchemaSource;
 use formwork_state::{
     Durable, JournalStore, JournalSupport, LockError, LockInfo, SnapshotStore, StateLock,
 };
-use formwork_state_backends::LocalStates;
+use formwork_state_backends::RemoteStates;
 use formwork_values::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -316,7 +316,7 @@ impl ProviderFactory for Factory {
         &self,
         _provider: &formwork_addresses::ProviderAddr,
     ) -> Result<Arc<dyn Provider>, Diagnostics> {
-        let states = Arc::new(LocalStates::new(self.environment.clone()));
+        let states = Arc::new(RemoteStates::new(self.environment.clone()));
         Ok(Arc::new(Worldly {
             inner: BuiltinProvider::new(self.environment.clone(), states),
             world: self.world.clone(),

@@ -8,7 +8,7 @@ use formwork_graph::Cancellation;
 use formwork_ops::{Session, Settings};
 use formwork_plan::{Event, EventSink, Plan};
 use formwork_provider::{Provider, ProviderFactory};
-use formwork_state_backends::{Backup, LocalStates, LocalStore};
+use formwork_state_backends::{Backup, LocalStore, RemoteStates};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,7 @@ impl ProviderFactory for Builtins {
         provider: &formwork_addresses::ProviderAddr,
     ) -> Result<Arc<dyn Provider>, Diagnostics> {
         if provider.to_string() == formwork_builtin::SOURCE {
-            let states = Arc::new(LocalStates::new(self.0.clone()));
+            let states = Arc::new(RemoteStates::new(self.0.clone()));
             return Ok(Arc::new(BuiltinProvider::new(self.0.clone(), states)));
         }
         Err(Diagnostic::error("Provider not available", provider.to_string()).into())

@@ -14,7 +14,7 @@ use formwork_provider::{Provider, ProviderFactory};
 use formwork_state::{
     Durable, JournalStore, JournalSupport, LockError, LockInfo, Sleeper, SnapshotStore, StateLock,
 };
-use formwork_state_backends::LocalStates;
+use formwork_state_backends::RemoteStates;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -102,7 +102,7 @@ impl ProviderFactory for Factory {
         Ok(
             match provider.to_string().rsplit_once('/').map(|(_, k)| k) {
                 Some("terraform") => {
-                    let states = Arc::new(LocalStates::new(environment.clone()));
+                    let states = Arc::new(RemoteStates::new(environment.clone()));
                     Arc::new(BuiltinProvider::new(environment, states))
                 }
                 Some("google" | "google-beta") => {

@@ -26,12 +26,16 @@ mod tests;
 mod worker;
 
 use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_google_client::{ClientConfig, Credentials, ErrorKind};
 use formwork_state::{
     Durable, JournalStore, JournalSupport, LockError, LockInfo, SnapshotStore, StateLock,
 };
 use futures::channel::oneshot;
+use sha2::{Digest, Sha256};
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::mpsc::UnboundedSender;
@@ -42,19 +46,53 @@ use worker::{Job, Worker};
 pub struct GcsConfig {
     /// The bucket.
     pub bucket: String,
-    /// What stands before every object's name, without slashes at its ends; empty for nothing.
+    /// What stands before every object's name, as a folder; empty for nothing.
     pub prefix: String,
     /// The workspace, `default` for the unnamed one.
     pub workspace: String,
     /// The Cloud KMS key that new objects are encrypted with, if not the bucket's own.
     pub kms_key: Option<String>,
+    /// The key that all objects are encrypted with, if the caller keeps it.
+    pub customer_key: Option<CustomerKey>,
     /// Who we are.
     pub credentials: Credentials,
     /// A random id of this run: two runs must never write the same bytes as their lock.
     pub run: String,
-    /// The root of the service's address, if not Google's own, with or without `storage/v1` at its
+    /// The root of the service's address, if not Google's own, with or without `storage/v1/b` at its
     /// end: `storage_custom_endpoint`, or a mock cloud.
     pub endpoint: Option<String>,
+}
+
+/// A key that encrypts objects and that the service does not keep. The debug form does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CustomerKey {
+    key: String,
+    sum: String,
+}
+
+impl CustomerKey {
+    /// A key for AES-256: 32 bytes.
+    pub fn new(key: &[u8]) -> Self {
+        Self {
+            key: STANDARD.encode(key),
+            sum: STANDARD.encode(Sha256::digest(key)),
+        }
+    }
+
+    /// The headers that every request about an object's content carries.
+    fn headers(&self) -> [(&'static str, String); 3] {
+        [
+            ("x-goog-encryption-algorithm", "AES256".to_owned()),
+            ("x-goog-encryption-key", self.key.clone()),
+            ("x-goog-encryption-key-sha256", self.sum.clone()),
+        ]
+    }
+}
+
+impl fmt::Debug for CustomerKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CustomerKey(..)")
+    }
 }
 
 impl GcsConfig {
@@ -63,16 +101,27 @@ impl GcsConfig {
         if let Some(base) = &self.endpoint {
             // uploads have their own path below the same root
             let base = base.trim_end_matches('/');
+            let base = base.strip_suffix("/b").unwrap_or(base);
             let root = base.strip_suffix("/storage/v1").unwrap_or(base);
             client.endpoints.set("storage", root);
         }
         client
     }
 
+    /// What stands before every object's name: nothing, or a folder with a slash at its end.
+    fn folder(&self) -> String {
+        let folder = self.prefix.trim_start_matches('/');
+        let slash = if folder.is_empty() || folder.ends_with('/') {
+            ""
+        } else {
+            "/"
+        };
+        format!("{folder}{slash}")
+    }
+
     /// The name of an object of this workspace: `PREFIX/WORKSPACE` and `suffix`.
     fn name(&self, suffix: &str) -> String {
-        let slash = if self.prefix.is_empty() { "" } else { "/" };
-        format!("{}{slash}{}{suffix}", self.prefix, self.workspace)
+        format!("{}{}{suffix}", self.folder(), self.workspace)
     }
 }
 
@@ -89,8 +138,7 @@ struct Running {
 
 impl GcsStore {
     /// The state that a configuration names. Nothing is sent yet.
-    pub fn new(mut config: GcsConfig) -> Self {
-        config.prefix = config.prefix.trim_matches('/').to_owned();
+    pub fn new(config: GcsConfig) -> Self {
         Self {
             config,
             running: Mutex::new(None),

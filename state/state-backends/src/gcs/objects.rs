@@ -1,5 +1,6 @@
 //! Objects of one bucket: read, create or replace by generation, delete, list.
 
+use super::CustomerKey;
 use formwork_google_client::{
     Body, Client, ErrorKind, GoogleError, Listing, Method, Request, encode_segment,
 };
@@ -10,6 +11,7 @@ pub(super) struct Objects {
     pub client: Client,
     pub bucket: String,
     pub kms_key: Option<String>,
+    pub customer_key: Option<CustomerKey>,
 }
 
 /// The version of an object's content.
@@ -42,6 +44,12 @@ impl Objects {
         )
     }
 
+    /// A request that reads or writes content, with the key if the caller keeps it.
+    fn keyed(&self, request: Request) -> Request {
+        let headers = self.customer_key.iter().flat_map(CustomerKey::headers);
+        headers.fold(request, |r, (name, value)| r.header(name, value))
+    }
+
     /// `gs://bucket/name`
     pub fn shown(&self, name: &str) -> String {
         format!("gs://{}/{name}", self.bucket)
@@ -68,6 +76,7 @@ impl Objects {
             let request = Request::get("storage", self.path(name))
                 .query("alt", "media")
                 .query("generation", generation.0.to_string());
+            let request = self.keyed(request);
             match self.download(&request).await {
                 Ok(bytes) => return Ok(Some((bytes, generation))),
                 Err(e) if e.kind == ErrorKind::NotFound => {}
@@ -83,7 +92,7 @@ impl Objects {
     /// An object that was listed; its generation does not matter, because it is never replaced.
     pub async fn content(&self, name: &str) -> Result<Vec<u8>, GoogleError> {
         let request = Request::get("storage", self.path(name)).query("alt", "media");
-        self.download(&request).await
+        self.download(&self.keyed(request)).await
     }
 
     /// A download, sent again where the service failed or the line was cut: it changes nothing.
@@ -120,6 +129,7 @@ impl Objects {
         if let Some(key) = &self.kms_key {
             request = request.query("kmsKeyName", key);
         }
+        request = self.keyed(request);
         request.body = Body::Bytes("application/json".to_owned(), bytes.to_vec());
         let mut tries = 0;
         loop {

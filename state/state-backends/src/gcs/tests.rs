@@ -47,6 +47,7 @@ impl World {
             prefix: "/team/a/".to_owned(),
             workspace: "default".to_owned(),
             kms_key: None,
+            customer_key: None,
             credentials: Credentials::None,
             run: run.to_owned(),
             endpoint: Some(endpoint(&self.server.url(), "storage")),
@@ -213,6 +214,7 @@ async fn a_part_of_a_journal_that_is_missing_is_told() {
         client: formwork_google_client::Client::new(a.config.client()).expect("a client"),
         bucket: "states".to_owned(),
         kms_key: None,
+        customer_key: None,
     };
     let name = "team/a/default.tfjournal/0000000000-0000000001";
     let generation = objects.generation(name).await.expect("there");

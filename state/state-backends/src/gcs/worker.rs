@@ -48,6 +48,7 @@ impl Worker {
                 client,
                 bucket: config.bucket.clone(),
                 kms_key: config.kms_key.clone(),
+                customer_key: config.customer_key.clone(),
             },
             journal: Journal::new(config.name(".tfjournal/")),
             config,
@@ -282,11 +283,7 @@ impl Worker {
     }
 
     async fn workspaces(&self) -> Result<Vec<String>, Diagnostics> {
-        let prefix = if self.config.prefix.is_empty() {
-            String::new()
-        } else {
-            format!("{}/", self.config.prefix)
-        };
+        let prefix = self.config.folder();
         let listed = self.objects.list(&prefix).await.map_err(|e| {
             explain(
                 "Failed to list workspaces",
