@@ -13,6 +13,7 @@ mod bad_input;
 mod beyond;
 mod command_line;
 mod console;
+mod deferral;
 mod event_stream;
 mod failing_apply;
 mod imports;

@@ -38,7 +38,7 @@ pub use builtins::{
 pub use confinement::Confinement;
 pub use evaluate::{
     ConsoleResult, Evaluated, check_references, console_question, evaluate, evaluate_console,
-    evaluate_literal, explain, explain_unknowns,
+    evaluate_literal, explain, explain_unknowns, value_of_reference,
 };
 pub use functions::{Call, CallError, CallId, Functions, Outcome, Parameter, Signature};
 pub use scope::{EmptyScope, MapScope, Resolved, Scope};

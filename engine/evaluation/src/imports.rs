@@ -57,7 +57,7 @@ impl Evaluator {
                     wanted.extend(self.read_import(block, data, &functions, reading));
                 }
             }
-            Repeated::Unknown(d) => reading.say(*d),
+            Repeated::Unknown(unknown) => reading.say(unknown.diagnostic),
             _ => {}
         }
         wanted

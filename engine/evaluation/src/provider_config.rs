@@ -4,7 +4,7 @@
 use crate::Expansion;
 use crate::decode::decode;
 use crate::evaluator::Evaluator;
-use crate::repetition::{Repeated, expand};
+use crate::repetition::{NotKnown, Repeated, expand};
 use crate::scope::{ModuleScope, RepetitionData};
 use formwork_addresses::{AbsProviderConfig, InstanceKey, ModuleInstance};
 use formwork_configuration::{
@@ -44,6 +44,27 @@ impl Evaluator {
         (all, said)
     }
 
+    /// Why it is not known yet which configurations a block makes, if that is so. What is wrong with
+    /// its for_each is not said here.
+    pub async fn provider_repetition_unknown(
+        &self,
+        block: &AbsProviderConfig,
+    ) -> Option<Box<NotKnown>> {
+        let each = self.provider_block(block)?.for_each.as_ref()?;
+        let instance = block.module.unkeyed_instance();
+        let module = self.module(&instance)?;
+        let functions = self.functions(module);
+        let repetition = Repetition::ForEach(each.clone());
+        let (repeated, _) = self
+            .calls()
+            .settled(|reading| expand(&repetition, &self.scope(&instance), &functions, reading))
+            .await;
+        match repeated {
+            Repeated::Unknown(unknown) => Some(unknown),
+            _ => None,
+        }
+    }
+
     async fn provider_elements(
         &self,
         config: &AbsProviderConfig,
@@ -68,9 +89,9 @@ impl Evaluator {
                 self.keep_provider_elements(block, &elements);
                 (Some(elements), said)
             }
-            Repeated::Unknown(d) => {
+            Repeated::Unknown(unknown) => {
                 if !self.setting().validating {
-                    said.push((*d).about(&block));
+                    said.push(unknown.diagnostic.about(&block));
                 }
                 (None, said)
             }

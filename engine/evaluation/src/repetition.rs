@@ -1,13 +1,14 @@
 //! count and for_each: how often a block exists.
 
 use crate::objects::Expansion;
+use crate::origins::origins_of;
 use crate::reading::Reading;
 use crate::scope::ModuleScope;
 use formwork_configuration::Repetition;
 use formwork_diagnostics::{Diagnostic, SourceRange};
 use formwork_eval::{Functions, explain_unknowns};
 use formwork_syntax::Expression;
-use formwork_values::{Type, Value, convert};
+use formwork_values::{Origin, Type, Value, convert};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,11 +16,18 @@ use std::sync::Arc;
 pub enum Repeated {
     /// These instances.
     Known(Expansion),
-    /// Not known before something is applied. What is not known is said as a diagnostic, so that a
-    /// run may either fail by it or defer the block.
-    Unknown(Box<Diagnostic>),
+    /// Not known before something is applied: a run may either fail by it or defer the block.
+    Unknown(Box<NotKnown>),
     /// Wrong; said in the reading.
     Failed,
+}
+
+/// Why it is not known how often a block exists.
+pub struct NotKnown {
+    /// What to say if the run fails by it. How to go on depends on the block and is the caller's to say.
+    pub diagnostic: Diagnostic,
+    /// The attributes that must be known first, nearest first; empty where they cannot be told.
+    pub origins: Vec<Arc<Origin>>,
 }
 
 /// The largest count: beyond it something has surely gone wrong.
@@ -41,7 +49,11 @@ pub fn expand(
     };
     if let Some(expression) = repetition.expression() {
         match &mut repeated {
-            Repeated::Unknown(d) => d.values = explain_unknowns(expression, scope),
+            Repeated::Unknown(unknown) => {
+                unknown.diagnostic.values = explain_unknowns(expression, scope);
+                unknown.origins = origins_of(expression, scope);
+                unknown.diagnostic.detail = detail_of(&unknown.origins);
+            }
             _ => reading.explain_since(before, expression, scope),
         }
     }
@@ -93,50 +105,40 @@ fn invalid(argument: &str, range: SourceRange, detail: &str) -> Diagnostic {
     Diagnostic::error(format!("Invalid {argument} argument"), detail).at(range)
 }
 
-/// What is not known, named by its origin where it has one.
-fn unknown(argument: &str, value: &Value, range: SourceRange) -> Repeated {
-    let cause = first_origin(value).map_or_else(
-        || "It depends on values that are known only after apply.".to_owned(),
-        |origin| format!("It depends on {origin}, which is known only after apply."),
-    );
-    let mut d = invalid(
-        argument,
-        range,
-        &format!("How many instances there are must be known when planning. {cause}"),
-    );
-    if let Some(origin) = value_origin(value) {
-        d = d.hint(format!(
-            "Apply what it depends on first, with -target={origin}; or leave this block out of the \
-             plan with -exclude; or take the number from configuration that is known."
-        ));
+/// What is not known; its origins are looked for when all is read.
+fn unknown(argument: &str, range: SourceRange) -> Repeated {
+    Repeated::Unknown(Box::new(NotKnown {
+        diagnostic: invalid(argument, range, &detail_of(&[])),
+        origins: Vec::new(),
+    }))
+}
+
+/// How many origins a sentence names.
+const NAMED: usize = 3;
+
+fn detail_of(origins: &[Arc<Origin>]) -> String {
+    let needed = "How many instances there are must be known when planning.";
+    let names: Vec<String> = origins
+        .iter()
+        .take(NAMED)
+        .map(|o| format!("{}{}", o.address, o.path))
+        .collect();
+    let more = if origins.len() > NAMED {
+        " and others"
+    } else {
+        ""
+    };
+    match names.len() {
+        0 => format!("{needed} It depends on values that are known only after apply."),
+        1 => format!(
+            "{needed} It depends on {}, which is known only after apply.",
+            names.concat()
+        ),
+        _ => format!(
+            "{needed} It depends on {}{more}, which are known only after apply.",
+            names.join(", ")
+        ),
     }
-    Repeated::Unknown(Box::new(d))
-}
-
-fn value_origin(value: &Value) -> Option<String> {
-    let mut found = None;
-    value.walk(&mut |_, v| {
-        if found.is_none()
-            && let Some(origin) = v.origin()
-        {
-            found = Some(origin.address.to_string());
-        }
-        found.is_none()
-    });
-    found
-}
-
-fn first_origin(value: &Value) -> Option<String> {
-    let mut found = None;
-    value.walk(&mut |_, v| {
-        if found.is_none()
-            && let Some(origin) = v.origin()
-        {
-            found = Some(format!("{}{}", origin.address, origin.path));
-        }
-        found.is_none()
-    });
-    found
 }
 
 fn count(
@@ -171,7 +173,7 @@ fn count(
         }
     };
     if !number.is_known() {
-        return unknown("count", &value, range);
+        return unknown("count", range);
     }
     let whole = number.as_number().and_then(|n| n.to_i64());
     match whole.and_then(|n| u64::try_from(n).ok()) {
@@ -223,7 +225,7 @@ fn enabled(
             wrong(reading, &what)
         }
         Ok(flag) => match flag.as_bool() {
-            None => unknown(argument, &value, expression.range()),
+            None => unknown(argument, expression.range()),
             Some(true) => Repeated::Known(Expansion::Single),
             Some(false) => Repeated::Known(Expansion::Disabled),
         },
@@ -290,7 +292,7 @@ fn for_each(
         );
     }
     if !value.is_known() {
-        return unknown("for_each", &value, range);
+        return unknown("for_each", range);
     }
     let mut instances = BTreeMap::new();
     for (key, element) in value.elements().unwrap_or_default() {
@@ -300,7 +302,7 @@ fn for_each(
             &key
         };
         if !key.is_known() {
-            return unknown("for_each", &value, range);
+            return unknown("for_each", range);
         }
         let Some(text) = key.as_shared_str() else {
             reading.say(

@@ -78,6 +78,11 @@ impl<'e> ModuleScope<'e> {
         self
     }
 
+    /// What evaluates here.
+    pub(crate) fn evaluator(&self) -> &'e Evaluator {
+        self.evaluator
+    }
+
     /// The module instance.
     pub fn instance(&self) -> &ModuleInstance {
         self.instance

@@ -212,7 +212,8 @@ async fn run(
         .emit(Event::Started(Phase::Apply, Some(plan.graph.nodes().len())));
     let (applied, said) = formwork_apply::apply(&input).await;
     drop(input);
-    if !plan.complete {
+    // What is deferred is told where the rounds are driven.
+    if !plan.complete && !(plan.is_deferred() && plan.targets.is_empty()) {
         outcome.diagnostics.push(
             Diagnostic::warning(
                 "Applied changes may be incomplete",

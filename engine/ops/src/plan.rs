@@ -34,6 +34,8 @@ pub struct PlanOptions {
     pub replace: BTreeSet<AbsResourceInstance>,
     /// What the run is limited to.
     pub limits: Limits,
+    /// Whether what cannot be planned yet is left to a later round, instead of failing the run.
+    pub defer: bool,
 }
 
 impl Default for PlanOptions {
@@ -43,6 +45,7 @@ impl Default for PlanOptions {
             refresh: true,
             replace: BTreeSet::new(),
             limits: Limits::default(),
+            defer: false,
         }
     }
 }
@@ -197,6 +200,9 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
     if diagnostics.has_errors() {
         return nothing(loaded, diagnostics, Some(providers), Some(held)).await;
     }
+    if options.defer {
+        providers.allow_deferral();
+    }
     let files = loaded.files.clone();
     let now = session.environment.clock.now();
     let (moves, said) = moves(session, &loaded, &providers, files.clone(), &variables).await;
@@ -305,6 +311,7 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
         mode: options.mode,
         scope,
         replace: options.replace.clone(),
+        defer: options.defer,
         parallelism: session.settings.parallelism,
         events: session.events.clone(),
         cancel: session.cancel.clone(),
@@ -342,6 +349,8 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
         applyable: false,
         errored,
         changes: planned.changes,
+        deferred: planned.deferred,
+        deferred_outputs: planned.deferred_outputs,
         drift: planned.drift,
         outputs: planned.outputs,
         checks: planned.checks,

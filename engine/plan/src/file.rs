@@ -31,7 +31,7 @@ use std::io::{Read, Write};
 
 /// Version of the plan file that this build writes, and the only one that it reads: a plan belongs
 /// to the build that made it, since it must be applied exactly as shown.
-pub const FORMAT_VERSION: u64 = 1;
+pub const FORMAT_VERSION: u64 = 2;
 
 /// What every plan file of every version begins with.
 const MAGIC: &str = "formwork-plan ";

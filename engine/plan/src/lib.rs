@@ -22,6 +22,7 @@ mod change;
 mod checks;
 mod codec;
 mod decision;
+mod deferred;
 mod event;
 mod execution;
 mod file;
@@ -33,6 +34,7 @@ pub use action::{Action, ActionReason};
 pub use change::{Importing, OutputChange, ResourceInstanceChange};
 pub use checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
 pub use decision::{Decision, decide};
+pub use deferred::{DeferredChange, DeferredReason};
 pub use event::{ChangeSummary, Event, EventSink, Hook, Phase, identifier};
 pub use execution::{ExecutionGraph, NodeId, Operation, OperationKind};
 pub use file::{FORMAT_VERSION, PlanEncodeError, PlanFileError, decode, encode};
@@ -190,6 +192,10 @@ pub struct Plan {
     pub errored: bool,
     /// Every instance of configuration and state, no-ops included, in address order.
     pub changes: Vec<ResourceInstanceChange>,
+    /// What is left to a later round, by address.
+    pub deferred: Vec<DeferredChange>,
+    /// Root outputs that wait for what is deferred; they stay as they are.
+    pub deferred_outputs: Vec<String>,
     /// What the refresh found changed in the world.
     pub drift: Vec<ResourceInstanceChange>,
     /// Root outputs.
@@ -230,6 +236,11 @@ impl Plan {
             summary.count(change.action, change.importing.is_some());
         }
         summary
+    }
+
+    /// Whether something is left to a later round.
+    pub fn is_deferred(&self) -> bool {
+        !self.deferred.is_empty()
     }
 
     /// Whether applying would change anything: an object, an output or a recorded address.

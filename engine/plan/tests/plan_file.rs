@@ -7,9 +7,9 @@
 use formwork_addresses::{AbsProviderConfig, AbsResourceInstance, DeposedKey};
 use formwork_plan::{
     Action, ActionReason, Alternative, CheckKind, CheckObject, CheckResult, CheckStatus,
-    ExecutionGraph, FORMAT_VERSION, FilesRead, Importing, ModuleFolder, NodeId, OperationKind,
-    OutputChange, Plan, PlanFileError, PlanMode, PlannedKeys, PlannedProvider, PlannedVariable,
-    Prior, ResourceInstanceChange, SourceText, decode, encode,
+    DeferredChange, DeferredReason, ExecutionGraph, FORMAT_VERSION, FilesRead, Importing,
+    ModuleFolder, NodeId, OperationKind, OutputChange, Plan, PlanFileError, PlanMode, PlannedKeys,
+    PlannedProvider, PlannedVariable, Prior, ResourceInstanceChange, SourceText, decode, encode,
 };
 use formwork_values::{Deprecation, Mark, Marks, Number, Origin, Path, Refinement, Type, Value};
 use std::collections::BTreeMap;
@@ -302,6 +302,21 @@ impl Source {
             applyable: self.coin(),
             errored: self.coin(),
             changes: self.some(4, Self::change),
+            deferred: self.some(2, |s| DeferredChange {
+                address: s.name(),
+                module: s.name(),
+                key_unknown: s.coin(),
+                reason: s.pick(&[
+                    DeferredReason::InstanceCountUnknown,
+                    DeferredReason::ResourceConfigUnknown,
+                    DeferredReason::ProviderConfigUnknown,
+                    DeferredReason::AbsentPrerequisite,
+                    DeferredReason::DeferredPrerequisite,
+                ]),
+                waits_for: s.some(2, Self::name),
+                change: s.change(),
+            }),
+            deferred_outputs: self.some(2, Self::name),
             drift: self.some(2, Self::change),
             outputs: self.some(3, |s| OutputChange {
                 name: s.name(),
@@ -496,7 +511,7 @@ fn every_truncation_is_refused() {
 fn errors_say_what_is_wrong() {
     let file = encode(&small()).unwrap();
     let text = String::from_utf8_lossy(&file);
-    let newer = text.replacen("formwork-plan 1 ", "formwork-plan 7 ", 1);
+    let newer = text.replacen("formwork-plan 2 ", "formwork-plan 7 ", 1);
     let newer = newer.replacen("\"tool\":\"0.1.0\"", "\"tool\":\"3.2.1\",\"new\":[]", 1);
     let mut last = file.clone();
     *last.last_mut().unwrap() ^= 1;
@@ -538,7 +553,7 @@ fn errors_say_what_is_wrong() {
             "Failed to load \"p.plan\" as a plan file"
         );
     }
-    assert_eq!(FORMAT_VERSION, 1, "docs/formats/plan-file.md names it");
+    assert_eq!(FORMAT_VERSION, 2, "docs/formats/plan-file.md names it");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use formwork_diagnostics::{Diagnostic, Diagnostics, Severity};
 use formwork_evaluation::{ModuleFunctions, ModuleScope, Verdict};
 use formwork_graph::{Node, Visit, What};
 use formwork_plan::{Action, ActionReason, CheckKind, Event, ResourceInstanceChange};
-use formwork_provider::{Bytes, ReadDataRequest, Reported, ValidateRequest};
+use formwork_provider::{Bytes, DeferredReason, ReadDataRequest, Reported, ValidateRequest};
 use formwork_provider_schema::{adopted, marked, unknown_computed};
 use formwork_state::ResourceInstanceObject;
 use formwork_values::Value;
@@ -22,6 +22,8 @@ enum Read {
     Now(Value, Value),
     /// It is read during apply.
     Later,
+    /// Its provider cannot read it yet; what it would be.
+    Deferred(DeferredReason, Value),
     /// It could not be read; with what it would be if it were still to be read, where that is known.
     Not(Option<Value>),
 }
@@ -148,9 +150,21 @@ impl<'a> Walk<'a> {
         let (read, said) = self
             .read_now(shared, &address, scope, &functions, waits)
             .await;
+        let read = match read {
+            Read::Deferred(reason, after) => {
+                let why = ActionReason::ReadBecauseConfigUnknown;
+                let change = ResourceInstanceChange {
+                    reason: None,
+                    ..self.reading(shared, &address, why, after)
+                };
+                self.defer_answered(shared, change, reason);
+                return (true, said);
+            }
+            read => read,
+        };
         let Some(check) = scoped_to else {
             return match read {
-                Read::Now(..) | Read::Later => (true, said),
+                Read::Now(..) | Read::Later | Read::Deferred(..) => (true, said),
                 Read::Not(_) => (false, said),
             };
         };
@@ -175,9 +189,13 @@ impl<'a> Walk<'a> {
         );
         self.results
             .add(CheckKind::Check, &block_of, &within, &failures);
-        self.leave_open(block_of, within);
+        let node = self
+            .input
+            .graph
+            .find(&shared.module_instance.path(), What::Check(check));
+        self.leave_open(node, block_of, within);
         match read {
-            Read::Later => {}
+            Read::Later | Read::Deferred(..) => {}
             Read::Not(None) => evaluator
                 .objects()
                 .set(&address, Value::unknown(shared.schema.ty())),
@@ -279,6 +297,28 @@ impl<'a> Walk<'a> {
             address,
         ));
         if said.has_errors() {
+            return (Read::Not(Some(after)), said);
+        }
+        if let Some(deferred) = answer.deferred {
+            if self.input.defer {
+                return (Read::Deferred(deferred, after), said);
+            }
+            said.push(
+                Diagnostic::error(
+                    "Provider deferred changes when deferrals are not allowed",
+                    format!(
+                        "The provider {} says that it cannot read {address} yet, though it was told \
+                         that nothing can be put off in this run.",
+                        Arc::new(shared.provider_config.provider.clone()).for_display()
+                    ),
+                )
+                .at(shared.block.range)
+                .about(address)
+                .hint(
+                    "Allow it with -allow-deferral: what can be planned is applied first, then the \
+                     rest.",
+                ),
+            );
             return (Read::Not(Some(after)), said);
         }
         self.input

@@ -6,7 +6,7 @@ use formwork_addresses::{AbsResource, AbsResourceInstance, ModuleInstance};
 use formwork_evaluation::Evaluator;
 use formwork_graph::{Cancellation, StaticGraph};
 use formwork_plan::{
-    CheckResult, EventSink, ExecutionGraph, OutputChange, PlanMode, PlannedKeys,
+    CheckResult, DeferredChange, EventSink, ExecutionGraph, OutputChange, PlanMode, PlannedKeys,
     ResourceInstanceChange,
 };
 use formwork_provider::Providers;
@@ -30,6 +30,8 @@ pub struct PlanInput {
     pub scope: Scope,
     /// Instances to replace whatever they look like.
     pub replace: BTreeSet<AbsResourceInstance>,
+    /// Whether what cannot be planned yet is left to a later round, instead of failing the run.
+    pub defer: bool,
     /// How many instances are planned at a time.
     pub parallelism: usize,
     /// Where events go.
@@ -43,6 +45,10 @@ pub struct PlanInput {
 pub struct Planned {
     /// Every instance of configuration and state, no-ops included, in address order.
     pub changes: Vec<ResourceInstanceChange>,
+    /// What is left to a later round.
+    pub deferred: Vec<DeferredChange>,
+    /// Root outputs that wait for it.
+    pub deferred_outputs: Vec<String>,
     /// What the refresh found.
     pub drift: Vec<ResourceInstanceChange>,
     /// Root outputs.

@@ -9,7 +9,7 @@ use crate::prior::PriorObject;
 use formwork_addresses::{AbsProviderConfig, AbsResource, AbsResourceInstance};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
 use formwork_plan::{Action, ActionReason, Importing, ResourceInstanceChange, decide};
-use formwork_provider::{Bytes, PlanRequest, PlanResponse, Provider, Reported};
+use formwork_provider::{Bytes, DeferredReason, PlanRequest, PlanResponse, Provider, Reported};
 use formwork_provider_schema::{
     Ignored, Schema, adopted, assert_plan_valid, marked, marks_without_ignored, proposed_new_state,
     without_ignored,
@@ -48,6 +48,17 @@ pub struct Subject<'a> {
     pub range: Option<SourceRange>,
     /// Set if it is imported.
     pub importing: Option<Importing>,
+    /// Whether the provider may answer that it cannot plan it yet.
+    pub may_defer: bool,
+}
+
+/// One instance as its provider planned it.
+pub struct PlannedInstance {
+    /// What is to be done.
+    pub change: ResourceInstanceChange,
+    /// Set if the provider cannot plan it yet: then the change is what can be foreseen, and nothing is
+    /// to be done by it.
+    pub deferred: Option<DeferredReason>,
 }
 
 /// Plans one configured instance.
@@ -56,7 +67,7 @@ pub async fn plan_configured(
     prior: Option<&PriorObject>,
     config: &Value,
     wishes: &Wishes,
-) -> (Option<ResourceInstanceChange>, Diagnostics) {
+) -> (Option<PlannedInstance>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let null = Value::null(subject.schema.ty());
     let (config_plain, mut config_marks) = config.clone().unmark_deep();
@@ -86,6 +97,7 @@ pub async fn plan_configured(
     else {
         return (None, diagnostics);
     };
+    let deferred = first.deferred;
     let mut decision = decide(start, &first.planned, &first.requires_replace);
     let mut reason = None;
     if tainted {
@@ -106,7 +118,7 @@ pub async fn plan_configured(
     }
 
     let mut answer = first;
-    if decision.action.is_replace() && !tainted {
+    if decision.action.is_replace() && !tainted && deferred.is_none() {
         // The new object is planned from nothing and as written: nothing of the former one carries
         // over, not even what was to be ignored in it.
         // Private data goes on from the first answer to the second, as providers know it.
@@ -155,7 +167,8 @@ pub async fn plan_configured(
         importing: subject.importing.clone(),
         legacy_type_system: answer.legacy_type_system,
     };
-    (Some(change), diagnostics)
+    let planned = PlannedInstance { change, deferred };
+    (Some(planned), diagnostics)
 }
 
 /// Plans the deletion of an object: the current one, or one left behind.
@@ -163,7 +176,7 @@ pub async fn plan_deletion(
     subject: &Subject<'_>,
     prior: &PriorObject,
     reason: Option<ActionReason>,
-) -> (Option<ResourceInstanceChange>, Diagnostics) {
+) -> (Option<PlannedInstance>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let null = Value::null(subject.schema.ty());
     let response = subject
@@ -181,6 +194,11 @@ pub async fn plan_deletion(
         subject.address,
         subject.range,
     ));
+    if let Some(deferred) = response.deferred
+        && !subject.may_defer
+    {
+        diagnostics.push(unasked(subject, deferred));
+    }
     if diagnostics.has_errors() {
         return (None, diagnostics);
     }
@@ -201,7 +219,11 @@ pub async fn plan_deletion(
         importing: None,
         legacy_type_system: response.legacy_type_system,
     };
-    (Some(change), diagnostics)
+    let planned = PlannedInstance {
+        change,
+        deferred: response.deferred,
+    };
+    (Some(planned), diagnostics)
 }
 
 /// Asks the provider, and checks that it answers by the rules.
@@ -232,6 +254,19 @@ async fn ask(
     if response.reported.iter().any(Reported::is_error) {
         return None;
     }
+    if let Some(deferred) = response.deferred {
+        if !subject.may_defer {
+            diagnostics.push(unasked(subject, deferred));
+            return None;
+        }
+        // What it foresees is only shown.
+        let planned = adopted(&subject.schema.block, response.planned)
+            .unwrap_or_else(|| Value::unknown(subject.schema.ty()));
+        return Some(PlanResponse {
+            planned,
+            ..response
+        });
+    }
     let Some(planned) = adopted(&subject.schema.block, response.planned) else {
         diagnostics.push(invalid_plan(
             subject,
@@ -252,6 +287,29 @@ async fn ask(
         planned,
         ..response
     })
+}
+
+/// That a provider puts off what it was not allowed to put off.
+fn unasked(subject: &Subject<'_>, deferred: DeferredReason) -> Diagnostic {
+    let why = match deferred {
+        DeferredReason::ResourceConfigUnknown => "too little of its configuration is known",
+        DeferredReason::ProviderConfigUnknown => {
+            "too little of the provider's own configuration is known"
+        }
+        DeferredReason::AbsentPrerequisite => "something that it needs does not exist yet",
+    };
+    Diagnostic::error(
+        "Provider deferred changes when deferrals are not allowed",
+        format!(
+            "The provider {} says that it cannot plan {} yet, because {why}, though it was told that \
+             nothing can be put off in this run.",
+            subject.provider_config.provider.for_display(),
+            subject.address
+        ),
+    )
+    .hint("Allow it with -allow-deferral: what can be planned is applied first, then the rest.")
+    .at_opt(subject.range)
+    .about(subject.address)
 }
 
 fn invalid_plan(subject: &Subject<'_>, what: &str) -> Diagnostic {

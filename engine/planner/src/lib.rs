@@ -18,6 +18,7 @@
 
 mod conditions;
 mod data;
+mod deferral;
 mod ephemeral;
 pub mod execution;
 mod imports;
@@ -37,9 +38,9 @@ mod walk;
 
 pub use imports::{find, taken_over};
 pub use input::{PlanInput, Planned};
-pub use instance::{Subject, Wishes, plan_configured, plan_deletion};
+pub use instance::{PlannedInstance, Subject, Wishes, plan_configured, plan_deletion};
 pub use prior::{PriorObject, decode_managed, stored_marks};
-pub use providers::{configure_from_state, configure_provider, objects_of_state};
+pub use providers::{Configured, configure_from_state, configure_provider, objects_of_state};
 pub use refresh::{ObjectKey, RefreshOptions, Refreshed, refresh};
 pub use scope::{Limits, Scope};
 pub use validate::validate;

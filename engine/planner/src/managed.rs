@@ -109,16 +109,8 @@ impl<'a> Walk<'a> {
             block,
             expansion,
         } = placed;
-        let providers = &self.input.providers;
-        let Some(schema) = providers.schema_of(&config.provider, &block.address) else {
-            if providers.schemas(&config.provider).is_none() {
-                // That the provider is not there has been said once, for all its blocks.
-                return Err(Diagnostics::new());
-            }
-            let d = providers.unknown_type(&config.provider, &block.address);
-            return Err(d.at(block.type_range).into());
-        };
-        let Some(provider) = providers.configured(&config) else {
+        let schema = self.schema_of(&config, block)?;
+        let Some(provider) = self.input.providers.configured(&config) else {
             return Err(Diagnostics::new());
         };
         Ok(Shared {
@@ -136,6 +128,24 @@ impl<'a> Walk<'a> {
                 .copied()
                 .unwrap_or(false),
         })
+    }
+
+    /// The schema of a block's type.
+    pub(crate) fn schema_of(
+        &self,
+        config: &AbsProviderConfig,
+        block: &ResourceBlock,
+    ) -> Result<Arc<Schema>, Diagnostics> {
+        let providers = &self.input.providers;
+        if let Some(schema) = providers.schema_of(&config.provider, &block.address) {
+            return Ok(schema);
+        }
+        if providers.schemas(&config.provider).is_none() {
+            // That the provider is not there has been said once, for all its blocks.
+            return Err(Diagnostics::new());
+        }
+        let d = providers.unknown_type(&config.provider, &block.address);
+        Err(d.at(block.type_range).into())
     }
 
     /// Who answers for an instance.
@@ -322,12 +332,18 @@ impl<'a> Walk<'a> {
             dependencies: shared.dependencies.clone(),
             range: Some(block.range),
             importing,
+            may_defer: self.input.defer,
         };
-        let (change, problems) = plan_configured(&subject, prior.as_ref(), &config, &wishes).await;
+        let (planned, problems) = plan_configured(&subject, prior.as_ref(), &config, &wishes).await;
         said.append(problems);
-        let Some(change) = change else {
+        let Some(planned) = planned else {
             return (false, said);
         };
+        let change = planned.change;
+        if let Some(reason) = planned.deferred {
+            self.defer_answered(shared, change, reason);
+            return (true, said);
+        }
         if change.action.is_replace() {
             let protection = protection(evaluator, block, &address, &scope, &functions).await;
             let stays = protection.has_errors();
@@ -460,14 +476,25 @@ pub(crate) async fn decode_config(
     scope: &ModuleScope<'_>,
     functions: &ModuleFunctions<'_>,
 ) -> (Value, Diagnostics) {
+    decode_block(evaluator, shared.block, &shared.schema, scope, functions).await
+}
+
+/// The same for a block that nobody handles yet.
+pub(crate) async fn decode_block(
+    evaluator: &Evaluator,
+    block: &ResourceBlock,
+    schema: &Schema,
+    scope: &ModuleScope<'_>,
+    functions: &ModuleFunctions<'_>,
+) -> (Value, Diagnostics) {
     evaluator
         .calls()
         .settled(|reading| {
-            reading.passes_on = shared.block.address.mode == ResourceMode::Ephemeral;
+            reading.passes_on = block.address.mode == ResourceMode::Ephemeral;
             let value = decode(
-                &shared.block.body,
-                &shared.schema.block,
-                shared.block.open,
+                &block.body,
+                &schema.block,
+                block.open,
                 scope,
                 functions,
                 reading,

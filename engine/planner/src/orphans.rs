@@ -1,6 +1,7 @@
 //! What only the state still knows: objects whose block, module, number or key is gone, and objects
 //! that a replacement has left behind. In a destroy run: everything.
 
+use crate::deferral::Held;
 use crate::instance::{Subject, plan_deletion};
 use crate::prior::PriorObject;
 use crate::protection::protection_of_orphan;
@@ -31,11 +32,16 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
         .collect();
     let mut said = Diagnostics::new();
     let mut left: Vec<String> = Vec::new();
+    let held = Held::new(walk);
     for ((address, deposed), prior) in orphans {
         let Some(config) = input.refreshed.state.provider(address).cloned() else {
             said.push(not_planned(address, "the state names no provider for it"));
             continue;
         };
+        // What a block that waits will have is not known, so none of its objects is one too many.
+        if held.waits(address) {
+            continue;
+        }
         let configuration = input.evaluator.configuration();
         let removal = configuration.removal_of(&address.module_path(), &address.resource);
         // A run that destroys everything destroys that, too.
@@ -47,6 +53,13 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
             }
             left.push(change.display_address());
             walk.keep(change);
+            continue;
+        }
+        if let Some((reason, waits_for)) = held.keeps(address, &config) {
+            let mut change = forgotten(address, deposed.as_ref(), prior, config);
+            change.action = Action::Delete;
+            change.reason = None;
+            walk.defer_deletion(change, reason, waits_for);
             continue;
         }
         if input.providers.configured(&config).is_none() {
@@ -99,12 +112,19 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
             dependencies: prior.dependencies.clone(),
             range: None,
             importing: None,
+            may_defer: input.defer,
         };
-        let (change, problems) = plan_deletion(&subject, prior, reason).await;
+        let (planned, problems) = plan_deletion(&subject, prior, reason).await;
         said.append(problems);
-        if let Some(mut change) = change {
+        if let Some(planned) = planned {
+            let mut change = planned.change;
             change.deposed = deposed.clone();
-            walk.keep(change);
+            match planned.deferred {
+                Some(reason) => {
+                    walk.defer_deletion(change, crate::deferral::answered(reason), Vec::new());
+                }
+                None => walk.keep(change),
+            }
         }
     }
     if !left.is_empty() {

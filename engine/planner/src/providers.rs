@@ -12,24 +12,37 @@ use formwork_values::{Value, value_from_json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Evaluates a provider's configuration and configures it. The answer says whether all of it was
-/// known; with errors it is not configured.
+/// How configuring a provider went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Configured {
+    /// By values that are all known.
+    Fully,
+    /// By values some of which are not known yet.
+    Partly,
+    /// Not: some values are not known yet, and without them it refuses. What it says is no mistake of
+    /// the configuration.
+    NotYet,
+    /// Not, or not without errors.
+    Failed,
+}
+
+/// Evaluates a provider's configuration and configures it.
 pub async fn configure_provider(
     evaluator: &Evaluator,
     providers: &Providers,
     config: &AbsProviderConfig,
-) -> (bool, Diagnostics) {
+) -> (Configured, Diagnostics) {
     let Some(schemas) = providers.schemas(&config.provider) else {
         // That it could not be launched has been said.
-        return (false, Diagnostics::new());
+        return (Configured::Failed, Diagnostics::new());
     };
     if providers.is_stood_in_for(config) {
-        return (true, Diagnostics::new());
+        return (Configured::Fully, Diagnostics::new());
     }
     let schema = schemas.provider_config();
     let (value, mut diagnostics) = evaluator.provider_config(config, &schema.block).await;
     let Some(value) = value else {
-        return (false, diagnostics);
+        return (Configured::Failed, diagnostics);
     };
     let plain = value.clone().unmark_deep().0;
     let range = evaluator.provider_block(config).map(|b| b.range);
@@ -43,10 +56,11 @@ pub async fn configure_provider(
             &mut diagnostics,
         );
         if failed {
-            return (false, diagnostics);
+            return (Configured::Failed, diagnostics);
         }
     }
     let known = plain.is_wholly_known();
+    let before = diagnostics.error_count();
     match providers.configure(config, plain).await {
         Ok(reported) => {
             place(
@@ -56,9 +70,18 @@ pub async fn configure_provider(
                 &mut diagnostics,
             );
         }
-        Err(d) => diagnostics.append(d),
+        Err(d) => {
+            diagnostics.append(d);
+            return (Configured::Failed, diagnostics);
+        }
     }
-    (known, diagnostics)
+    let configured = match (known, diagnostics.error_count() > before) {
+        (true, false) => Configured::Fully,
+        (false, false) => Configured::Partly,
+        (true, true) => Configured::Failed,
+        (false, true) => Configured::NotYet,
+    };
+    (configured, diagnostics)
 }
 
 fn place(

@@ -1,11 +1,12 @@
 //! The planning walk: every block of the configuration, in dependency order.
 
 use crate::conditions::{Results, is_bad, judge, placed_at_value};
+use crate::deferral::{Deferral, ways_out};
 use crate::execution::{self, Conditioned, Further, OpenCheck, References};
 use crate::imports::{self, Imported};
 use crate::input::{PlanInput, Planned};
 use crate::managed::{Placed, check_ignored};
-use crate::providers::configure_provider;
+use crate::providers::{Configured, configure_provider};
 use crate::{orphans, outputs};
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, Resource,
@@ -13,7 +14,7 @@ use formwork_addresses::{
 };
 use formwork_configuration::{Configuration, Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_evaluation::{Condition, Expansion, Repeated, Verdict, expand, referenced};
+use formwork_evaluation::{Condition, Expansion, NotKnown, Repeated, Verdict, expand, referenced};
 use formwork_graph::{Node, Outcome, StaticNode, Visit, WalkReport, What, walk};
 use formwork_plan::{
     Action, CheckKind, CheckResult, CheckStatus, PlanMode, PlannedKeys, ResourceInstanceChange,
@@ -66,6 +67,18 @@ pub(crate) struct Walk<'a> {
     pub outputs_done: Mutex<BTreeSet<Arc<str>>>,
     /// By node: created before the former object is destroyed.
     pub create_first: Vec<bool>,
+    /// What is left to a later round.
+    pub deferral: Deferral,
+}
+
+/// How often a resource block exists in one instance of its module.
+pub(crate) enum Expanded {
+    /// These instances.
+    Known(Expansion),
+    /// Left to a later round.
+    Unknown(Box<NotKnown>),
+    /// Wrong, which has been said.
+    Failed,
 }
 
 impl<'a> Walk<'a> {
@@ -94,6 +107,7 @@ impl<'a> Walk<'a> {
             any_triggers: Mutex::default(),
             outputs_done: Mutex::default(),
             create_first,
+            deferral: Deferral::new(input.graph.nodes().len(), input.defer),
         }
     }
 
@@ -191,15 +205,16 @@ impl<'a> Walk<'a> {
         let Some(module) = evaluator.configuration().module(path) else {
             return Visit::Done;
         };
+        let waits = self.joins_waiting(node);
         match &n.what {
-            What::ModuleCall(name) => self.module_call(path, module, name).await,
+            What::ModuleCall(name) => self.module_call(node, path, module, name).await,
             What::Variable(name) => {
                 let mut visit = Visit::Done;
                 for instance in evaluator.module_instances(path) {
                     let memo = evaluator.prepare_variable(&instance, name).await;
                     let mut said = memo.take_diagnostics();
                     if !memo.has_errors() {
-                        said.append(self.validations(&instance, module, name).await);
+                        said.append(self.validations(node, &instance, module, name).await);
                     }
                     if self.say(said) == Visit::Failed {
                         visit = Visit::Failed;
@@ -219,7 +234,11 @@ impl<'a> Walk<'a> {
                 }
                 self.say(said)
             }
-            What::Output(name) => self.output(path, module, name).await,
+            What::Output(name) if waits && path.is_root() => {
+                self.defer_output(name);
+                Visit::Done
+            }
+            What::Output(name) => self.output(node, path, module, name).await,
             What::Provider { provider, alias } => {
                 let block = AbsProviderConfig {
                     module: path.clone(),
@@ -227,28 +246,47 @@ impl<'a> Walk<'a> {
                     alias: alias.clone(),
                     key: InstanceKey::None,
                 };
-                self.provider(&block).await
+                if waits {
+                    self.defer_provider(node, &block, &[]);
+                    return Visit::Done;
+                }
+                self.provider(node, &block).await
             }
             What::Resource(resource) => self.resource(node, path, module, resource).await,
-            What::Check(name) => self.check(path, module, name).await,
+            What::Check(name) if waits => {
+                let block = join(&path.to_string(), &format!("check.{name}"));
+                self.results.declare(CheckKind::Check, &block);
+                Visit::Done
+            }
+            What::Check(name) => self.check(node, path, module, name).await,
             What::ModuleDone(_) => Visit::Done,
         }
     }
 
     /// Configures a provider, once for each element if its block has for_each.
-    async fn provider(&self, block: &AbsProviderConfig) -> Visit {
+    async fn provider(&self, node: Node, block: &AbsProviderConfig) -> Visit {
         let evaluator = &self.input.evaluator;
+        if self.input.defer
+            && let Some(unknown) = evaluator.provider_repetition_unknown(block).await
+        {
+            self.defer_provider(node, block, &unknown.origins);
+            return Visit::Done;
+        }
         let (instances, mut all) = evaluator.provider_instances(block).await;
         let instances = instances.unwrap_or_default();
         let mut configured = futures::stream::iter(instances)
             .map(|config| async move {
                 let providers = &self.input.providers;
-                let (known, said) = configure_provider(evaluator, providers, &config).await;
-                (config, known, said)
+                let (done, said) = configure_provider(evaluator, providers, &config).await;
+                (config, done, said)
             })
             .buffered(self.input.parallelism.max(1));
-        while let Some((config, known, said)) = configured.next().await {
-            if !known {
+        while let Some((config, done, said)) = configured.next().await {
+            if done == Configured::NotYet && self.input.defer {
+                self.defer_provider(node, block, &[]);
+                continue;
+            }
+            if done != Configured::Fully {
                 lock(&self.unknown_providers).insert(config);
             }
             all.append(said);
@@ -263,6 +301,7 @@ impl<'a> Walk<'a> {
 
     async fn module_call(
         &self,
+        node: Node,
         path: &formwork_addresses::ModulePath,
         module: &Module,
         name: &Arc<str>,
@@ -287,8 +326,14 @@ impl<'a> Walk<'a> {
                 .await;
             let expansion = match repeated {
                 Repeated::Known(e) => e,
-                Repeated::Unknown(d) => {
-                    said.push((*d).about(format!("module.{name}")));
+                Repeated::Unknown(unknown) => {
+                    if self.input.defer {
+                        self.defer_call(node, path, name, &unknown);
+                    } else {
+                        let address = instance.child(name, InstanceKey::None).to_string();
+                        let d = unknown.diagnostic.about(format!("module.{name}"));
+                        said.push(ways_out(d, &address, &unknown.origins));
+                    }
                     Expansion::Unknown
                 }
                 Repeated::Failed => Expansion::Unknown,
@@ -304,13 +349,18 @@ impl<'a> Walk<'a> {
         visit
     }
 
-    /// Leaves the conditions of an instance to apply.
-    pub(crate) fn leave_open(&self, block: String, instance: String) {
+    /// Leaves the conditions of an instance to apply. Those of a node that waits are left to a later
+    /// round.
+    pub(crate) fn leave_open(&self, node: Option<Node>, block: String, instance: String) {
+        if node.is_some_and(|n| self.is_waiting(n)) {
+            return;
+        }
         lock(&self.open_checks).insert(OpenCheck { block, instance });
     }
 
     async fn validations(
         &self,
+        node: Node,
         instance: &ModuleInstance,
         module: &Module,
         name: &Arc<str>,
@@ -339,13 +389,14 @@ impl<'a> Walk<'a> {
         self.results
             .add(CheckKind::Variable, &block, &address, &verdicts);
         if verdicts.contains(&Verdict::Unknown) {
-            self.leave_open(block, address);
+            self.leave_open(Some(node), block, address);
         }
         said
     }
 
     async fn output(
         &self,
+        node: Node,
         path: &formwork_addresses::ModulePath,
         module: &Module,
         name: &Arc<str>,
@@ -376,7 +427,7 @@ impl<'a> Walk<'a> {
                 self.results
                     .add(CheckKind::Output, &block, &address, &verdicts);
                 if verdicts.contains(&Verdict::Unknown) {
-                    self.leave_open(block.clone(), address);
+                    self.leave_open(Some(node), block.clone(), address);
                 }
             }
             if verdicts.iter().any(is_bad) {
@@ -397,6 +448,7 @@ impl<'a> Walk<'a> {
 
     async fn check(
         &self,
+        node: Node,
         path: &formwork_addresses::ModulePath,
         module: &Module,
         name: &Arc<str>,
@@ -433,7 +485,7 @@ impl<'a> Walk<'a> {
                         }
                     }
                 }
-                self.leave_open(block.clone(), address);
+                self.leave_open(Some(node), block.clone(), address);
             }
             // An assertion never fails a run, not even one that cannot be evaluated.
             let mut softened = Diagnostics::new();
@@ -470,10 +522,25 @@ impl<'a> Walk<'a> {
         {
             return Visit::Failed;
         }
+        if self.is_waiting(node) {
+            return self.waiting_resource(node, path, module, block).await;
+        }
         for instance in evaluator.module_instances(path) {
-            let Some(expansion) = self.expand_resource(&instance, module, block).await else {
-                visit = Visit::Failed;
-                continue;
+            let expansion = match self.expand_resource(&instance, module, block).await {
+                Expanded::Known(expansion) => expansion,
+                Expanded::Unknown(unknown) => {
+                    let done = self
+                        .defer_unknown(node, &instance, module, block, &unknown)
+                        .await;
+                    if done == Visit::Failed {
+                        visit = Visit::Failed;
+                    }
+                    continue;
+                }
+                Expanded::Failed => {
+                    visit = Visit::Failed;
+                    continue;
+                }
             };
             let placed = Placed {
                 node,
@@ -494,12 +561,13 @@ impl<'a> Walk<'a> {
         visit
     }
 
-    async fn expand_resource(
+    /// Reads how often a block exists, and keeps it.
+    pub(crate) async fn expand_resource(
         &self,
         instance: &ModuleInstance,
         module: &Module,
         block: &ResourceBlock,
-    ) -> Option<Expansion> {
+    ) -> Expanded {
         let evaluator = &self.input.evaluator;
         let functions = evaluator.functions(module);
         let (repeated, mut said) = evaluator
@@ -514,22 +582,26 @@ impl<'a> Walk<'a> {
             })
             .await;
         let address = block.address.in_module(instance);
-        let expansion = match repeated {
-            Repeated::Known(e) => Some(e),
-            Repeated::Unknown(d) => {
-                said.push((*d).about(&address));
-                None
+        let expanded = match repeated {
+            Repeated::Known(e) => Expanded::Known(e),
+            Repeated::Unknown(unknown) if self.input.defer => Expanded::Unknown(unknown),
+            Repeated::Unknown(unknown) => {
+                let d = unknown.diagnostic.about(&address);
+                said.push(ways_out(d, &address.to_string(), &unknown.origins));
+                Expanded::Failed
             }
-            Repeated::Failed => None,
+            Repeated::Failed => Expanded::Failed,
         };
         let _ = self.say(said);
-        evaluator
-            .objects()
-            .set_expansion(&address, expansion.clone().unwrap_or(Expansion::Unknown));
-        if let Some(keys) = expansion.as_ref().and_then(planned_keys) {
-            lock(&self.resource_keys).insert(address, keys);
+        let expansion = match &expanded {
+            Expanded::Known(expansion) => expansion.clone(),
+            _ => Expansion::Unknown,
+        };
+        if let Some(keys) = planned_keys(&expansion) {
+            lock(&self.resource_keys).insert(address.clone(), keys);
         }
-        expansion
+        evaluator.objects().set_expansion(&address, expansion);
+        expanded
     }
 }
 
@@ -617,6 +689,8 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
         ..Planned::default()
     };
     said.append(std::mem::take(&mut *lock(&walk_.diagnostics)));
+    (planned.deferred, planned.deferred_outputs) = walk_.deferral.take();
+    planned.complete &= planned.deferred.is_empty();
     planned.resource_keys = std::mem::take(&mut *lock(&walk_.resource_keys));
     planned.call_keys = std::mem::take(&mut *lock(&walk_.call_keys));
     planned.changes = std::mem::take(&mut *lock(&walk_.changes));
@@ -836,6 +910,10 @@ fn state_with_data(walk: &Walk<'_>) -> State {
     let old: Vec<AbsResource> = state
         .resources()
         .filter(|(a, r)| a.resource.mode == ResourceMode::Data && takes_part(a, r))
+        .filter(|(a, _)| {
+            let node = walk.input.graph.resource(&a.module.path(), &a.resource);
+            !node.is_some_and(|n| walk.is_waiting(n))
+        })
         .map(|(a, _)| a.clone())
         .collect();
     for address in old {

@@ -43,8 +43,11 @@ pub struct GoogleProvider {
 enum State {
     /// Not configured.
     New,
-    /// Configured with values that are not known yet: it can plan nothing that reads.
-    Waiting,
+    /// Configured with values that are not known yet: it can plan nothing that reads. Whether it may
+    /// say so instead of planning.
+    Waiting {
+        defers: bool,
+    },
     Ready(Arc<Cloud>),
 }
 
@@ -92,6 +95,40 @@ fn supported(kind: &str) -> Result<Arc<Resource>, Box<Reported>> {
         ))));
     }
     Ok(resource)
+}
+
+/// Plans an object where the provider's own configuration is not known yet: what comes of that (place
+/// and labels) is left open, the rest is as always.
+fn plan_waiting(resource: &Resource, request: &PlanRequest) -> PlanResponse {
+    let settings = settings::unknown();
+    let prior = (!request.prior.is_null()).then_some(&request.prior);
+    let mut plan = Plan::new(resource, &settings, &request.config, prior);
+    hooks(&request.kind).plan(&mut plan);
+    for name in [
+        "project",
+        "region",
+        "zone",
+        "location",
+        "effective_labels",
+        "terraform_labels",
+    ] {
+        if plan.configured(name).is_none()
+            && plan.before(name).is_none_or(Value::is_null)
+            && let Some(attribute) = resource.schema.block.attribute(name)
+            && attribute.computed
+        {
+            plan.planned.set(name, Value::unknown(attribute.ty()));
+        }
+    }
+    let planned = plan.planned.into_value();
+    PlanResponse {
+        private: private(resource, &planned),
+        planned,
+        requires_replace: plan.replace,
+        legacy_type_system: true,
+        deferred: None,
+        reported: plan.reported,
+    }
 }
 
 fn not_configured() -> Reported {
@@ -142,7 +179,9 @@ impl Provider for GoogleProvider {
                 Err(reported) => return reported,
             }
         } else {
-            State::Waiting
+            State::Waiting {
+                defers: request.deferral_allowed,
+            }
         };
         *self.state.write().unwrap_or_else(PoisonError::into_inner) = state;
         reported
@@ -180,9 +219,9 @@ impl Provider for GoogleProvider {
         };
         let cloud = match self.state() {
             State::Ready(cloud) => cloud,
-            State::Waiting => {
-                let mut answer = answer(request.proposed.clone(), Vec::new());
-                answer.deferred = Some(DeferredReason::ProviderConfigUnknown);
+            State::Waiting { defers } => {
+                let mut answer = plan_waiting(&resource, &request);
+                answer.deferred = defers.then_some(DeferredReason::ProviderConfigUnknown);
                 return answer;
             }
             State::New => return answer(request.proposed.clone(), vec![not_configured()]),
@@ -306,7 +345,7 @@ impl Provider for GoogleProvider {
                 .map(|request| {
                     let mut response = answer(request, request.current.clone(), Vec::new());
                     match state {
-                        State::Waiting => {
+                        State::Waiting { .. } => {
                             response.deferred = Some(DeferredReason::ProviderConfigUnknown)
                         }
                         _ => response.reported.push(not_configured()),
@@ -376,7 +415,7 @@ impl Provider for GoogleProvider {
         };
         let cloud = match self.state() {
             State::Ready(cloud) => cloud,
-            State::Waiting => {
+            State::Waiting { .. } => {
                 return ReadDataResponse {
                     state: request.config,
                     deferred: Some(DeferredReason::ProviderConfigUnknown),

@@ -69,6 +69,19 @@ pub(crate) enum Attribution {
     Always,
 }
 
+/// Where nothing of the provider block is known yet.
+pub(crate) fn unknown() -> Settings {
+    Settings {
+        project: None,
+        region: None,
+        zone: None,
+        billing_project: None,
+        user_project_override: false,
+        default_labels: Vec::new(),
+        attribution: Attribution::Never,
+    }
+}
+
 /// The schema of the provider block.
 pub(crate) fn schema() -> Schema {
     let text = || Attribute::new(Type::String).optional();

@@ -9,6 +9,7 @@ use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_provider_schema::{Schema, SchemaSource};
 use formwork_values::Value;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Who makes providers: the composition root, which knows the native ones by name.
@@ -53,6 +54,7 @@ pub struct Providers {
     absent: BTreeMap<ProviderAddr, Diagnostics>,
     configured: RwLock<HashMap<AbsProviderConfig, Configured>>,
     overriding: Option<Arc<dyn Overriding>>,
+    deferral_allowed: AtomicBool,
 }
 
 impl Providers {
@@ -93,6 +95,7 @@ impl Providers {
             launched,
             absent,
             configured: RwLock::default(),
+            deferral_allowed: AtomicBool::new(false),
             overriding: None,
         };
         (providers, diagnostics)
@@ -211,6 +214,7 @@ impl Providers {
         let request = ConfigureRequest {
             config: plain.clone(),
             terraform_version: self.language_version.clone(),
+            deferral_allowed: self.deferral_allowed.load(Ordering::Relaxed),
         };
         let reported = provider.configure(request).await;
         if reported.iter().any(Reported::is_error) {
@@ -228,6 +232,11 @@ impl Providers {
             },
         );
         Ok(reported)
+    }
+
+    /// Lets providers that are configured from now on answer that they cannot do something yet.
+    pub fn allow_deferral(&self) {
+        self.deferral_allowed.store(true, Ordering::Relaxed);
     }
 
     /// A configured provider.

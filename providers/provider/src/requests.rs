@@ -93,6 +93,10 @@ pub struct ConfigureRequest {
     pub config: Value,
     /// The language version claimed, such as `1.12.2`.
     pub terraform_version: String,
+    /// Whether the provider may answer, until it is configured anew, that it cannot do yet what it is
+    /// asked: then that is left to a later round. Otherwise such an answer is an error, and it has to
+    /// plan with what is not known.
+    pub deferral_allowed: bool,
 }
 
 /// Checks the configuration of a resource or data source.

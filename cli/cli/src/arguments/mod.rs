@@ -232,6 +232,11 @@ pub struct Planning {
     pub refresh_only: bool,
     #[command(flatten)]
     pub limiting: Limiting,
+    /// Leave what cannot be planned yet (unknown count, for_each or provider configuration) to later
+    /// rounds; apply goes on in rounds until nothing is left.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", action = clap::ArgAction::Set)]
+    pub allow_deferral: Option<bool>,
     /// How many objects are worked on at once.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = words::parallelism)]
     pub parallelism: usize,

@@ -7,7 +7,7 @@ use crate::plan_file;
 use crate::runtime::{Interrupts, block_on};
 use crate::session::{Session, exit};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
-use formwork_ops::{ApplyOutcome, Held};
+use formwork_ops::{ApplyOutcome, Held, PlanOptions, Rounds};
 use formwork_plan::{Event, Plan, PlanMode};
 use formwork_render::{lines, outputs_text};
 use std::path::Path;
@@ -53,12 +53,15 @@ async fn saved(
         Err(said) => return session.say(&said, &SourceMap::new()),
     };
     let limiting = &planning.limiting;
-    let shapes =
-        planning.destroy || planning.refresh_only || !planning.refresh || limiting.is_given();
+    let shapes = planning.destroy
+        || planning.refresh_only
+        || !planning.refresh
+        || planning.allow_deferral.is_some()
+        || limiting.is_given();
     if shapes {
         return session.fail(
             "Can't change a saved plan",
-            "A saved plan is applied as it is: flags that shape a plan (-destroy, -refresh-only, -refresh, -target, -exclude, -replace) do not go with it. Make another plan with them.",
+            "A saved plan is applied as it is: flags that shape a plan (-destroy, -refresh-only, -refresh, -target, -exclude, -replace, -allow-deferral) do not go with it. Make another plan with them.",
         );
     }
     let begun = {
@@ -77,7 +80,19 @@ async fn saved(
             stream.event(&Event::Planned(Box::new(change.clone())));
         }
     }
-    let code = carry_out(session, &operation, plan, None).await;
+    let left = plan.deferred.len();
+    let code = carry_out(session, &operation, plan, None, None).await;
+    if code == exit::SUCCESS && left > 0 {
+        let again = format!("{} apply -allow-deferral", session.called);
+        let text = format!(
+            "This plan leaves {left} deferred change(s) to a further round, which needs a plan and an approval of its \
+             own: {again}, or plan -allow-deferral -out=FILE."
+        );
+        session.tell(&format!("\n{text}\n"));
+        if let Some(stream) = &session.stream {
+            stream.log(&text);
+        }
+    }
     operation.end().await;
     code
 }
@@ -109,7 +124,7 @@ async fn fresh(
     if let Err(code) = needs_configuration(session, mode) {
         return code;
     }
-    let options = match options(session, planning, mode) {
+    let mut options = match options(session, planning, mode) {
         Ok(options) => options,
         Err(said) => return session.say(&said, &SourceMap::new()),
     };
@@ -120,15 +135,66 @@ async fn fresh(
         Err(refusal) => return refused(session, &refusal),
     };
     session.say(&said, &operation.ops.sources);
-    let (outcome, mut code) = make(session, &operation, planning, &options).await;
+    let mut rounds = Rounds::new();
+    let code = loop {
+        match round(
+            session,
+            arguments,
+            &operation,
+            &mut options,
+            &mut rounds,
+            approved,
+        )
+        .await
+        {
+            Round::Over(code) => break code,
+            Round::More => {
+                let next = rounds.number() + 1;
+                session.tell(&format!("\nRound {next}: planning what was deferred.\n"));
+                if let Some(stream) = &session.stream {
+                    stream.log(&format!("Round {next}: planning what was deferred"));
+                }
+            }
+        }
+    };
+    operation.end().await;
+    code
+}
+
+/// How a round ended.
+enum Round {
+    /// The run is over.
+    Over(u8),
+    /// It was applied, and something is left.
+    More,
+}
+
+/// Plans, asks, and applies what can be planned now.
+async fn round(
+    session: &Session,
+    arguments: &arguments::Apply,
+    operation: &Operation,
+    options: &mut PlanOptions,
+    rounds: &mut Rounds,
+    approved: bool,
+) -> Round {
+    let (outcome, mut code) = make(session, operation, &arguments.planning, options).await;
     let approved = match &outcome.plan {
-        Some(plan) if code == exit::SUCCESS => approve(session, arguments, plan, approved),
+        Some(plan) if code == exit::SUCCESS => rounds
+            .begin(plan)
+            .and_then(|()| approve(session, arguments, plan, approved)),
         _ => Ok(false),
     };
     match approved {
         Ok(true) => {
             if let Some(plan) = outcome.plan {
-                code = carry_out(session, &operation, plan, outcome.held).await;
+                let more = plan.is_deferred();
+                Rounds::after(options, &plan);
+                let number = more.then(|| rounds.number());
+                code = carry_out(session, operation, plan, outcome.held, number).await;
+                if more && code == exit::SUCCESS {
+                    return Round::More;
+                }
             }
         }
         not => {
@@ -140,15 +206,19 @@ async fn fresh(
             match not {
                 Err(said) => code = session.say(&said, &SourceMap::new()),
                 Ok(_) if code == exit::SUCCESS => {
-                    session.tell("Nothing was changed.\n");
+                    session.tell(match rounds.number() {
+                        0 | 1 => "Nothing was changed.\n",
+                        _ => {
+                            "Nothing more was changed. What the rounds before have applied stays.\n"
+                        }
+                    });
                     code = exit::FAILURE;
                 }
                 Ok(_) => {}
             }
         }
     }
-    operation.end().await;
-    code
+    Round::Over(code)
 }
 
 fn approve(
@@ -186,8 +256,15 @@ fn approve(
     session.approve(question, what)
 }
 
-/// Applies a plan and says what came of it.
-async fn carry_out(session: &Session, operation: &Operation, plan: Plan, held: Option<Held>) -> u8 {
+/// Applies a plan and says what came of it. Of a round after which others follow, its number is given,
+/// and outputs are left for the end.
+async fn carry_out(
+    session: &Session,
+    operation: &Operation,
+    plan: Plan,
+    held: Option<Held>,
+    round: Option<usize>,
+) -> u8 {
     let mode = plan.mode;
     if plan.has_changes() {
         session.tell("\n");
@@ -200,13 +277,16 @@ async fn carry_out(session: &Session, operation: &Operation, plan: Plan, held: O
     if !outcome.complete {
         return unfinished(session, &outcome);
     }
-    if let Some(stream) = &session.stream {
+    if let Some(stream) = session.stream.as_ref().filter(|_| round.is_none()) {
         stream.outputs(outcome.state.outputs());
     }
-    let line = lines::apply_line(mode, &outcome.summary);
+    let line = match round {
+        Some(number) => lines::round_line(number, &outcome.summary),
+        None => lines::apply_line(mode, &outcome.summary),
+    };
     let mut text = format!("\n{}\n", session.style.good(&line));
     let outputs = outputs_text(outcome.state.outputs(), session.style);
-    if mode != PlanMode::Destroy && !outputs.is_empty() {
+    if mode != PlanMode::Destroy && round.is_none() && !outputs.is_empty() {
         text.push_str(&format!("\n{outputs}"));
         if !text.ends_with('\n') {
             text.push('\n');

@@ -54,7 +54,10 @@ async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Inter
         None => formwork_diagnostics::Diagnostics::new(),
     };
     code = code.max(session.say(&said, &SourceMap::new()));
-    let changes = outcome.plan.as_ref().is_some_and(Plan::has_changes);
+    let changes = outcome
+        .plan
+        .as_ref()
+        .is_some_and(|p| p.has_changes() || p.is_deferred());
     if code == exit::SUCCESS && arguments.detailed_exitcode && changes {
         code = exit::CHANGES;
     }
@@ -162,6 +165,9 @@ pub fn options(
             )),
         }
     }
+    let defer = planning
+        .allow_deferral
+        .map_or_else(|| deferral_setting(session, &mut said), |flag| flag);
     if said.has_errors() {
         return Err(said);
     }
@@ -170,7 +176,24 @@ pub fn options(
         refresh: planning.refresh,
         replace,
         limits,
+        defer,
     })
+}
+
+/// Whether changes may be deferred where no flag says so: `FORMWORK_ALLOW_DEFERRAL`.
+fn deferral_setting(session: &Session, said: &mut Diagnostics) -> bool {
+    const VARIABLE: &str = "FORMWORK_ALLOW_DEFERRAL";
+    match session.environment.variable(VARIABLE) {
+        None | Some("" | "0" | "false") => false,
+        Some("1" | "true") => true,
+        Some(other) => {
+            said.push(Diagnostic::error(
+                format!("Invalid {VARIABLE}"),
+                format!("{VARIABLE} is {other:?}. It may be 1 or true, 0 or false."),
+            ));
+            false
+        }
+    }
 }
 
 /// The addresses that a flag and files name.
@@ -223,6 +246,13 @@ pub async fn make(
     let outcome = formwork_ops::plan(&operation.ops, options).await;
     if let (Some(stream), Some(plan)) = (&session.stream, &outcome.plan) {
         stream.planned_outputs(&plan.outputs);
+        for deferred in &plan.deferred {
+            stream.log(&format!(
+                "Deferred: {} ({})",
+                deferred.address,
+                deferred.why()
+            ));
+        }
     }
     if let Some(plan) = outcome
         .plan

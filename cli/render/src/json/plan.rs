@@ -12,7 +12,9 @@ use super::write::{self, Array, Object};
 use crate::schemas::{SchemaCache, Schemas};
 use formwork_addresses::ResourceMode;
 use formwork_configuration::Configuration;
-use formwork_plan::{Action, OutputChange, Plan, PlannedVariable, ResourceInstanceChange};
+use formwork_plan::{
+    Action, DeferredChange, OutputChange, Plan, PlannedVariable, ResourceInstanceChange,
+};
 use formwork_values::{Path, Step, Type};
 
 /// The plan on one line, with a line end.
@@ -54,6 +56,13 @@ fn write_plan(
         });
     }
     write_changes(o, &plan.changes);
+    if !plan.deferred.is_empty() {
+        o.array("deferred_changes", |a| {
+            for deferred in &plan.deferred {
+                a.object(|o| write_deferred(o, deferred));
+            }
+        });
+    }
     write_output_changes(o, &plan.outputs);
     // sources of a plan are v4 as we write it; if it cannot be read, there is nothing to show
     if let (Some(prior), _) = formwork_state::v4::read(&plan.prior.refreshed, "prior state")
@@ -147,19 +156,51 @@ fn write_planned_values(o: &mut Object<'_>, plan: &Plan) {
     o.raw("root_module", &tree.root_json());
 }
 
+/// Why something is left to a later round, and what can be foreseen of it.
+fn write_deferred(o: &mut Object<'_>, deferred: &DeferredChange) {
+    o.text("reason", deferred.reason.word());
+    o.object("resource_change", |o| {
+        o.text("address", &deferred.address);
+        write_change_of(o, &deferred.change, &deferred.module, deferred.key_unknown);
+    });
+    // not Terraform's: what it waits for
+    if !deferred.waits_for.is_empty() {
+        o.object("formwork", |o| {
+            o.array("waits_for", |a| {
+                for name in &deferred.waits_for {
+                    a.text(name);
+                }
+            });
+        });
+    }
+}
+
 fn write_change(o: &mut Object<'_>, change: &ResourceInstanceChange) {
+    o.text("address", &change.address.to_string());
+    write_change_of(o, change, &change.address.module.to_string(), false);
+}
+
+/// What follows the address.
+fn write_change_of(
+    o: &mut Object<'_>,
+    change: &ResourceInstanceChange,
+    module: &str,
+    key_unknown: bool,
+) {
     let address = &change.address;
-    o.text("address", &address.to_string());
     if let Some(previous) = &change.previous_address {
         o.text("previous_address", &previous.to_string());
     }
-    if !address.module.is_root() {
-        o.text("module_address", &address.module.to_string());
+    if !module.is_empty() {
+        o.text("module_address", module);
     }
     o.text("mode", address.resource.mode.word());
     o.text("type", &address.resource.kind);
     o.text("name", &address.resource.name);
     super::tree::write_key(o, "index", &address.key);
+    if key_unknown {
+        o.bool("index_unknown", true);
+    }
     o.text("provider_name", &change.provider.provider.to_string());
     if let Some(key) = &change.deposed {
         o.text("deposed", key.as_str());
@@ -253,6 +294,13 @@ fn write_ours(o: &mut Object<'_>, plan: &Plan) {
                         o.text("version", &provider.version);
                     }
                 });
+            }
+        });
+    }
+    if !plan.deferred_outputs.is_empty() {
+        o.array("deferred_outputs", |a| {
+            for name in &plan.deferred_outputs {
+                a.text(name);
             }
         });
     }

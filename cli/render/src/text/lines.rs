@@ -40,6 +40,14 @@ pub fn apply_line(mode: PlanMode, summary: &ChangeSummary) -> String {
     )
 }
 
+/// The closing line of a round after which others follow.
+pub fn round_line(number: usize, summary: &ChangeSummary) -> String {
+    format!(
+        "Round {number} is done: {} added, {} changed, {} destroyed.",
+        summary.add, summary.change, summary.remove
+    )
+}
+
 /// `0s`, `59s`, `1m0s`, `2h3m4s`: whole seconds, rounded.
 pub fn duration(time: Duration) -> String {
     let all = seconds(time);

@@ -27,7 +27,10 @@ pub fn plan_text(plan: &Plan, schemas: &Schemas, style: Style) -> String {
         .collect();
     drift(&mut page, plan, &changes, &mut cache);
     if changes.is_empty() && outputs.is_empty() {
-        nothing(&mut page, plan);
+        match plan.is_deferred() {
+            true => deferred(&mut page, plan),
+            false => nothing(&mut page, plan),
+        }
         return page.out;
     }
     if plan.errored {
@@ -44,6 +47,10 @@ pub fn plan_text(plan: &Plan, schemas: &Schemas, style: Style) -> String {
             resource(&mut page, change, &mut cache);
         }
         page.blank();
+        if plan.is_deferred() {
+            deferred(&mut page, plan);
+            page.blank();
+        }
         let line = plan_line(&plan.summary());
         let line = style.paint(Role::Strong, &line);
         page.out.push_str(&line);
@@ -58,7 +65,10 @@ pub fn plan_text(plan: &Plan, schemas: &Schemas, style: Style) -> String {
         }
     }
     if !outputs.is_empty() {
-        if !changes.is_empty() {
+        if changes.is_empty() && plan.is_deferred() {
+            deferred(&mut page, plan);
+            page.blank();
+        } else if !changes.is_empty() {
             page.blank();
         }
         output_changes(&mut page, &outputs);
@@ -71,6 +81,39 @@ pub fn plan_text(plan: &Plan, schemas: &Schemas, style: Style) -> String {
         }
     }
     page.out
+}
+
+/// What is left to a later round, a line each with the reason.
+fn deferred(page: &mut Page, plan: &Plan) {
+    let count = counted(plan.deferred.len(), "change");
+    let title = format!("Deferred to a later round, too little is known yet: {count}");
+    let title = page.style.paint(Role::Strong, &title);
+    page.out.push_str(&title);
+    page.blank();
+    page.blank();
+    for deferred in &plan.deferred {
+        let foreseen = match deferred.change.action {
+            Action::Delete => " (to be destroyed)",
+            Action::Read => " (to be read)",
+            _ => "",
+        };
+        comment(page, &format!("{}{foreseen}", deferred.address));
+        page.out.push_str("  ");
+        page.style.push(
+            &mut page.out,
+            Role::Faint,
+            &format!("# ({})", deferred.why()),
+        );
+        page.blank();
+    }
+    if !plan.deferred_outputs.is_empty() {
+        page.blank();
+        let names = plan.deferred_outputs.join(", ");
+        sentence(
+            page,
+            &format!("Outputs that stay as they are until then: {names}."),
+        );
+    }
 }
 
 fn sentence(page: &mut Page, text: &str) {

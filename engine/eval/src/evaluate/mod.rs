@@ -131,6 +131,15 @@ pub fn explain_unknowns(
     Evaluator::new(scope, &NoFunctions).values_in(expression, None, Unknowns::Matter)
 }
 
+/// The value of as much of a reference as there is; `None` if it cannot be resolved. Nothing is said.
+pub fn value_of_reference(
+    reference: &formwork_syntax::Traversal,
+    scope: &dyn Scope,
+) -> Option<Value> {
+    let found = Evaluator::new(scope, &NoFunctions).quiet(reference, None);
+    found.map(|(_, value)| value)
+}
+
 struct NoFunctions;
 
 impl Functions for NoFunctions {

@@ -530,6 +530,7 @@ fn options(block: &RunBlock) -> PlanOptions {
             targets: asked.targets.iter().map(target).collect(),
             excludes: Vec::new(),
         },
+        ..PlanOptions::default()
     }
 }
 

@@ -11,9 +11,9 @@ use super::records::{
 use super::{types, values};
 use crate::{
     Action, ActionReason, Alternative, CheckKind, CheckObject, CheckResult, CheckStatus,
-    ExecutionGraph, FilesRead, Importing, ModuleFolder, NodeId, OperationKind, OutputChange, Plan,
-    PlanMode, PlannedKeys, PlannedProvider, PlannedVariable, Prior, ResourceInstanceChange,
-    SourceText,
+    DeferredChange, DeferredReason, ExecutionGraph, FilesRead, Importing, ModuleFolder, NodeId,
+    OperationKind, OutputChange, Plan, PlanMode, PlannedKeys, PlannedProvider, PlannedVariable,
+    Prior, ResourceInstanceChange, SourceText,
 };
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, ModuleInstance, Resource,
@@ -123,6 +123,21 @@ pub(crate) fn read(index: &[u8], content: &[u8]) -> Read<Plan> {
         applyable: index.applyable,
         errored: index.errored,
         changes: store.changes(&index.changes)?,
+        deferred: all(index.deferred, |record| {
+            Ok(DeferredChange {
+                address: record.address,
+                module: record.module,
+                key_unknown: record.key_unknown,
+                reason: DeferredReason::from_word(&record.reason)
+                    .ok_or("a reason to defer is unknown")?,
+                waits_for: record.waits_for,
+                change: store
+                    .changes(std::slice::from_ref(&record.change))?
+                    .pop()
+                    .ok_or("a deferred change is missing")?,
+            })
+        })?,
+        deferred_outputs: index.deferred_outputs,
         drift: store.changes(&index.drift)?,
         outputs: all(index.outputs, |record| store.output(record))?,
         checks: all(index.checks, check)?,

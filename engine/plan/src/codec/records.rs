@@ -44,6 +44,8 @@ pub(super) struct Index {
     pub applyable: bool,
     pub errored: bool,
     pub changes: Vec<ChangeRecord>,
+    pub deferred: Vec<DeferredRecord>,
+    pub deferred_outputs: Vec<String>,
     pub drift: Vec<ChangeRecord>,
     pub outputs: Vec<OutputRecord>,
     pub checks: Vec<CheckRecord>,
@@ -71,6 +73,18 @@ pub(super) struct FilesRecord {
     pub exists: BTreeMap<String, bool>,
     /// Name, whether it is a directory, whether it is a regular file.
     pub listings: BTreeMap<String, Vec<(String, bool, bool)>>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DeferredRecord {
+    pub address: String,
+    pub module: String,
+    #[serde(default, skip_serializing_if = "no")]
+    pub key_unknown: bool,
+    pub reason: String,
+    pub waits_for: Vec<String>,
+    pub change: ChangeRecord,
 }
 
 #[derive(Serialize, Deserialize)]

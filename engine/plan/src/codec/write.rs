@@ -2,9 +2,9 @@
 
 use super::blobs::BlobWriter;
 use super::records::{
-    AlternativeRecord, Blob, ChangeRecord, CheckRecord, FilesRecord, Index, KeysRecord,
-    OperationRecord, OriginRecord, OutputRecord, PathRecord, PriorRecord, ProviderRecord,
-    StepRecord, WorkRecord,
+    AlternativeRecord, Blob, ChangeRecord, CheckRecord, DeferredRecord, FilesRecord, Index,
+    KeysRecord, OperationRecord, OriginRecord, OutputRecord, PathRecord, PriorRecord,
+    ProviderRecord, StepRecord, WorkRecord,
 };
 use super::types::TypeWriter;
 use super::values::{self, Refused, Tables};
@@ -45,6 +45,8 @@ pub(crate) fn write(plan: &Plan) -> Result<Written, PlanEncodeError> {
         applyable,
         errored,
         changes,
+        deferred,
+        deferred_outputs,
         drift,
         outputs,
         checks,
@@ -98,6 +100,17 @@ pub(crate) fn write(plan: &Plan) -> Result<Written, PlanEncodeError> {
         hash: prior.hash.clone(),
     };
     let changes = store.changes(changes)?;
+    let mut deferred_records = Vec::with_capacity(deferred.len());
+    for d in deferred {
+        deferred_records.push(DeferredRecord {
+            address: d.address.clone(),
+            module: d.module.clone(),
+            key_unknown: d.key_unknown,
+            reason: d.reason.word().to_owned(),
+            waits_for: d.waits_for.clone(),
+            change: store.change(&d.change)?,
+        });
+    }
     let drift = store.changes(drift)?;
     let outputs = outputs
         .iter()
@@ -148,6 +161,8 @@ pub(crate) fn write(plan: &Plan) -> Result<Written, PlanEncodeError> {
         applyable: *applyable,
         errored: *errored,
         changes,
+        deferred: deferred_records,
+        deferred_outputs: deferred_outputs.clone(),
         drift,
         outputs,
         checks: checks.iter().map(check).collect(),

@@ -93,6 +93,7 @@ impl Lab {
             .configure(ConfigureRequest {
                 config,
                 terraform_version: "1.12.2".into(),
+                deferral_allowed: false,
             })
             .await;
         assert!(reported.is_empty(), "{}", told(&reported));
