@@ -213,7 +213,8 @@ async fn run(
     let (applied, said) = formwork_apply::apply(&input).await;
     drop(input);
     // What is deferred is told where the rounds are driven.
-    if !plan.complete && !(plan.is_deferred() && plan.targets.is_empty()) {
+    let limited = !plan.targets.is_empty() || !plan.is_deferred();
+    if !plan.complete && limited {
         outcome.diagnostics.push(
             Diagnostic::warning(
                 "Applied changes may be incomplete",

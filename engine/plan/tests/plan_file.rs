@@ -531,7 +531,7 @@ fn errors_say_what_is_wrong() {
         ),
         (
             newer.as_bytes(),
-            "The plan has version 7 of the plan file, written by Formwork 3.2.1, but this build reads version 1 only.",
+            "The plan has version 7 of the plan file, written by Formwork 3.2.1, but this build reads version 2 only.",
         ),
         (
             b"formwork-plan x y\n",

@@ -13,7 +13,7 @@ use formwork_provider::{
     Settlement, UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
 use formwork_provider_schema::SchemaSource;
-use formwork_values::{Type, Value};
+use formwork_values::{Path, Type, Value};
 
 use crate::World;
 use crate::cloud::Cloud;
@@ -104,20 +104,28 @@ fn plan_waiting(resource: &Resource, request: &PlanRequest) -> PlanResponse {
     let prior = (!request.prior.is_null()).then_some(&request.prior);
     let mut plan = Plan::new(resource, &settings, &request.config, prior);
     hooks(&request.kind).plan(&mut plan);
-    for name in [
+    let open = [
         "project",
         "region",
         "zone",
         "location",
         "effective_labels",
         "terraform_labels",
-    ] {
+    ];
+    // The provider block may still say where it belongs.
+    plan.reported.retain(|r| {
+        !open
+            .iter()
+            .any(|name| r.path == Path::ROOT.attribute(*name))
+    });
+    for name in open {
         if plan.configured(name).is_none()
             && plan.before(name).is_none_or(Value::is_null)
             && let Some(attribute) = resource.schema.block.attribute(name)
             && attribute.computed
         {
-            plan.planned.set(name, Value::unknown(attribute.ty()));
+            plan.planned
+                .set(name, Value::unknown(attribute.ty().clone()));
         }
     }
     let planned = plan.planned.into_value();
