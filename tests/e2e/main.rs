@@ -21,6 +21,7 @@ mod limits;
 mod mistakes;
 mod mock_clouds;
 mod modules;
+mod pipelines;
 mod recorded_commands;
 mod restricted_files;
 mod saved_plans;

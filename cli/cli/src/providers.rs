@@ -221,7 +221,10 @@ impl NativeProviders {
 }
 
 /// The machine facts: those inside, with those of the user's file on top.
-fn facts(session: &Session) -> Result<Arc<Topology>, Diagnostics> {
+///
+/// # Errors
+/// What is wrong with that file.
+pub fn facts(session: &Session) -> Result<Arc<Topology>, Diagnostics> {
     let Some(path) = session.environment.variable("FORMWORK_MACHINE_FACTS") else {
         return Ok(Arc::new(Topology::builtin().clone()));
     };

@@ -116,8 +116,9 @@ impl Session {
         } = surroundings;
         crate::log::start(&environment);
         let plain = arguments.anywhere.no_color || environment.variable("NO_COLOR").is_some();
+        let product = stands_for(goes_by(&environment, &called)).map_or("Formwork", |(p, _)| p);
         let style = |watched: bool| Style {
-            product: product(&called),
+            product,
             ..if watched && !plain {
                 Style::terminal(terminal.width)
             } else {
@@ -226,7 +227,7 @@ impl Session {
     /// The name by which we speak of ourselves: another tool's where we are called by its name, since
     /// pipelines look for that.
     pub fn product(&self) -> &'static str {
-        product(&self.called)
+        self.style.product
     }
 
     /// Says first of all, where people read, that the cloud is a mock.
@@ -379,14 +380,28 @@ impl Session {
     }
 }
 
-fn product(called: &str) -> &'static str {
-    if called.starts_with("terraform") {
-        "Terraform"
-    } else if called.starts_with("tofu") {
-        "OpenTofu"
-    } else {
-        "Formwork"
+/// For whom we stand in, by the name we are called by: the product, and the version that stands in
+/// the name (`terraform1.9.8`), as version managers have it.
+fn stands_for(name: &str) -> Option<(&'static str, Option<String>)> {
+    let (product, rest) = match (name.strip_prefix("terraform"), name.strip_prefix("tofu")) {
+        (Some(rest), _) => ("Terraform", rest),
+        (_, Some(rest)) => ("OpenTofu", rest),
+        _ => return None,
+    };
+    let rest = rest.strip_suffix(".exe").unwrap_or(rest);
+    let version = rest.trim_start_matches(['-', '_', 'v']);
+    let is_version = version.starts_with(|c: char| c.is_ascii_digit())
+        && formwork_configuration::parse_version(version).is_ok();
+    match (rest.is_empty(), is_version) {
+        (true, _) => Some((product, None)),
+        (_, true) => Some((product, Some(version.to_owned()))),
+        _ => None,
     }
+}
+
+/// The name by which we go: `FORMWORK_COMPAT`, or that of the program.
+fn goes_by<'s>(environment: &'s Environment, called: &'s str) -> &'s str {
+    environment.variable("FORMWORK_COMPAT").unwrap_or(called)
 }
 
 /// What `-restrict-files` asks for.
@@ -416,7 +431,20 @@ fn read(
     arguments: &Arguments,
 ) -> Result<(Option<String>, CloudChoice), Diagnostics> {
     let variable = |name: &str| surroundings.environment.variable(name);
+    let name = goes_by(&surroundings.environment, &surroundings.called);
+    let stands_for = stands_for(name);
+    if let (Some(other), None) = (variable("FORMWORK_COMPAT"), &stands_for) {
+        return Err(Diagnostic::error(
+            "Invalid FORMWORK_COMPAT",
+            format!(
+                "FORMWORK_COMPAT is {other:?}. It may be terraform or tofu, with a version behind it or without \
+                 (terraform1.9.8): the tool that pipelines take Formwork for."
+            ),
+        )
+        .into());
+    }
     let claim = variable("FORMWORK_TERRAFORM_VERSION").map(str::to_owned);
+    let claim = claim.or(stands_for.and_then(|(_, version)| version));
     if let Err(why) = LanguageLevel::new(claim.as_deref(), false) {
         return Err(Diagnostic::error(
             "Invalid FORMWORK_TERRAFORM_VERSION",
@@ -471,4 +499,30 @@ fn address(given_by: &str, url: &str) -> Result<String, Diagnostics> {
         .into());
     }
     Ok(url.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        let check = |name: &str, want: Option<(&str, Option<&str>)>| {
+            let got = stands_for(name);
+            assert_eq!(
+                got.as_ref().map(|(p, v)| (*p, v.as_deref())),
+                want,
+                "{name}"
+            );
+        };
+        check("formwork", None);
+        check("terraform", Some(("Terraform", None)));
+        check("tofu", Some(("OpenTofu", None)));
+        check("terraform1.9.8", Some(("Terraform", Some("1.9.8"))));
+        check("terraform-v1.9.8", Some(("Terraform", Some("1.9.8"))));
+        check("tofu1.10", Some(("OpenTofu", Some("1.10"))));
+        check("tofu_1.10.0-rc1", Some(("OpenTofu", Some("1.10.0-rc1"))));
+        check("terraformer", None);
+        check("terraform-wrapper", None);
+    }
 }

@@ -34,8 +34,9 @@ pub use diagnostics::{
 };
 pub use graphs::{Operations, OperationsOf, ResourcePicture, execution_dot, execution_mermaid};
 pub use json::{
-    EventStream, KnownFunctions, TestStream, functions_json, output_json, outputs_json, plan_json,
-    schemas_json, state_json, state_object_json, workspaces_json,
+    EventStream, KnownFunctions, LeftOpen, PlanRemarks, TestStream, functions_json, output_json,
+    outputs_json, plan_json, plan_json_with, schemas_json, state_json, state_json_with,
+    state_object_json, workspaces_json,
 };
 pub use schemas::Schemas;
 pub use style::Style;

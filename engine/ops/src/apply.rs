@@ -87,7 +87,7 @@ fn refuse(session: &Session, plan: &Plan) -> Option<Diagnostics> {
         |summary: &str, detail: String| Some(Diagnostics::from(Diagnostic::error(summary, detail)));
     if plan.errored {
         return error(
-            "Plan is not complete",
+            "Cannot apply incomplete plan",
             "Planning ended with errors, so the plan shows only a part of what would be done. Plan again.".to_owned(),
         );
     }

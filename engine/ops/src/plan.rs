@@ -14,8 +14,8 @@ use formwork_plan::{
     Event, ModuleFolder, Phase, Plan, PlanMode, PlannedProvider, PlannedVariable, Prior, verify,
 };
 use formwork_planner::{
-    Limits, PlanInput, RefreshOptions, Refreshed, Scope, configure_from_state, objects_of_state,
-    refresh,
+    Limits, PlanInput, Planned, RefreshOptions, Refreshed, Scope, configure_from_state,
+    objects_of_state, refresh,
 };
 use formwork_provider::Providers;
 use formwork_state::{ResourceInstanceObject, Snapshot, State, v4};
@@ -297,12 +297,9 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
             .duration_since(started)
             .unwrap_or_default(),
     ));
-    if failed {
-        return nothing(loaded, diagnostics, Some(providers), Some(held)).await;
-    }
-
     session.events.emit(Event::Started(Phase::Plan, None));
     let evaluator = evaluation.over(Objects::new(), variables.clone());
+    let unplanned = failed.then(|| refreshed.state.clone());
     let input = PlanInput {
         evaluator: evaluator.clone(),
         graph: loaded.graph.clone(),
@@ -316,7 +313,17 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
         events: session.events.clone(),
         cancel: session.cancel.clone(),
     };
-    let (planned, said) = formwork_planner::plan(input).await;
+    let (planned, said) = match unplanned {
+        // by what is not known of the world nothing is planned; that it failed is in the plan
+        Some(state) => {
+            let nothing = Planned {
+                state,
+                ..Planned::default()
+            };
+            (nothing, Diagnostics::new())
+        }
+        None => formwork_planner::plan(input).await,
+    };
     diagnostics.append(said);
     let errored = diagnostics.has_errors();
     let lineage = held.lineage(session);

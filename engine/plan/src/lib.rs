@@ -229,6 +229,25 @@ impl Plan {
             .find(|c| c.address == *address && c.deposed.is_none())
     }
 
+    /// The plan as it would be if the alternative of this number, from 1, were taken: what it pins among
+    /// the variables, and its envelope as the changes. It is there to be shown and judged; what is
+    /// applied in the end is planned anew.
+    pub fn with_alternative(&self, number: usize) -> Option<Self> {
+        let alternative = self.alternatives.get(number.checked_sub(1)?)?;
+        let mut plan = self.clone();
+        for (name, value) in &alternative.pinned {
+            let pinned = PlannedVariable::Value(value.clone());
+            plan.variables.insert(name.clone(), pinned);
+        }
+        plan.changes = alternative.envelope.clone();
+        plan.outputs.clear();
+        plan.checks.clear();
+        plan.graph = ExecutionGraph::default();
+        plan.applyable = false;
+        plan.complete = false;
+        Some(plan)
+    }
+
     /// Counts as the closing line of the plan has them.
     pub fn summary(&self) -> ChangeSummary {
         let mut summary = ChangeSummary::default();

@@ -35,7 +35,7 @@ pub use fact::Fact;
 pub use facts::{Facts, Instance, Target};
 pub use rules::RULES;
 
-use formwork_diagnostics::Diagnostics;
+use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_plan::Plan;
 use formwork_topology::Topology;
 
@@ -49,20 +49,42 @@ pub struct Rule {
     pub check: fn(&Facts<'_>, &Topology) -> Diagnostics,
 }
 
+/// What breaks a rule, and which.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The rule's id.
+    pub rule: &'static str,
+    /// What is wrong; it carries the address that it is about.
+    pub diagnostic: Diagnostic,
+}
+
 /// Everything in a plan that breaks a rule. Each diagnostic names the rule in a hint.
 pub fn review(plan: &Plan, topology: &Topology) -> Diagnostics {
     review_facts(&Facts::of_plan(plan), topology)
 }
 
+/// [`review`], each finding with the rule that it breaks.
+pub fn findings(plan: &Plan, topology: &Topology) -> Vec<Finding> {
+    found(&Facts::of_plan(plan), topology)
+}
+
 /// [`review`] of facts from elsewhere, such as a walk at validate.
 pub fn review_facts(facts: &Facts<'_>, topology: &Topology) -> Diagnostics {
-    let mut found = Diagnostics::new();
+    let all = found(facts, topology).into_iter();
+    all.map(|finding| finding.diagnostic).collect()
+}
+
+fn found(facts: &Facts<'_>, topology: &Topology) -> Vec<Finding> {
+    let mut all = Vec::new();
     for rule in RULES {
-        for finding in (rule.check)(facts, topology) {
-            found.push(finding.hint(format!("Rule {}: {}", rule.id, rule.reason)));
+        for diagnostic in (rule.check)(facts, topology) {
+            all.push(Finding {
+                rule: rule.id,
+                diagnostic: diagnostic.hint(format!("Rule {}: {}", rule.id, rule.reason)),
+            });
         }
     }
-    found
+    all
 }
 
 #[cfg(test)]

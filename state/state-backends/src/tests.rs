@@ -230,9 +230,10 @@ fn waiting_for_a_lock() {
     };
     assert_eq!(
         told.into_diagnostics().iter().next().expect("one").detail,
-        "The state terraform.tfstate is locked by another run (held by u@h, for \
-         OperationTypeApply, lock id one). Two runs that change one state at a time would lose each \
-         other's work."
+        "The state terraform.tfstate is locked by another run. Two runs that change one state at a \
+         time would lose each other's work.\n\nLock Info:\n  ID:        one\n  Path:      \
+         terraform.tfstate\n  Operation: OperationTypeApply\n  Who:       u@h\n  Version:\n  \
+         Created:\n  Info:"
     );
 }
 

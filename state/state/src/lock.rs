@@ -3,7 +3,7 @@
 use crate::stores::StateLock;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use serde::{Deserialize, Serialize};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};
 
 /// Who holds a lock, since when and for what: the JSON object that Terraform leaves beside a locked
@@ -76,6 +76,34 @@ impl LockInfo {
     }
 }
 
+impl LockInfo {
+    /// Lines for people and for controllers, which find the lock's id in them: word for word and line
+    /// by line as the field knows them.
+    pub fn block(&self) -> String {
+        // the time as Terraform prints it, whoever wrote it
+        let created = match self.created.strip_suffix('Z') {
+            Some(time) => format!("{} +0000 UTC", time.replacen('T', " ", 1)),
+            None => self.created.clone(),
+        };
+        let mut out = String::from("Lock Info:");
+        for (word, part) in [
+            ("ID:", &self.id),
+            ("Path:", &self.path),
+            ("Operation:", &self.operation),
+            ("Who:", &self.who),
+            ("Version:", &self.version),
+            ("Created:", &created),
+            ("Info:", &self.info),
+        ] {
+            // writing to a String cannot fail
+            let _ = write!(out, "\n  {word:<10} {part}");
+            let kept = out.trim_end_matches(' ').len();
+            out.truncate(kept);
+        }
+        out
+    }
+}
+
 impl fmt::Display for LockInfo {
     /// One line for people; parts that are not known are left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -119,15 +147,16 @@ impl LockError {
         match self {
             Self::Failed(d) => d,
             Self::Held { what, holder } => {
-                let who = holder.map_or_else(
-                    || "its holder left no message".to_owned(),
-                    |h| h.to_string(),
-                );
+                let who = match &holder {
+                    Some(_) => String::new(),
+                    None => ", whose holder left no message".to_owned(),
+                };
+                let block = holder.map_or_else(String::new, |h| format!("\n\n{}", h.block()));
                 Diagnostic::error(
                     "Error acquiring the state lock",
                     format!(
-                        "The state {what} is locked by another run ({who}). Two runs that change one \
-                         state at a time would lose each other's work."
+                        "The state {what} is locked by another run{who}. Two runs that change one \
+                         state at a time would lose each other's work.{block}"
                     ),
                 )
                 .hint("Wait until the other run has ended, or let this one wait with -lock-timeout=5m.")
@@ -252,6 +281,12 @@ mod tests {
         assert_eq!(
             info.to_string(),
             "held by a@b, since 2026-01-01T00:00:00Z, for OperationTypeApply, with version 1.11.4, lock id x"
+        );
+        assert!(
+            info.block()
+                .contains("\n  Created:   2026-01-01 00:00:00 +0000 UTC\n"),
+            "{}",
+            info.block()
         );
         assert_eq!(
             LockInfo::default().to_string(),

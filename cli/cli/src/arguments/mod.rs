@@ -408,6 +408,9 @@ pub struct Show {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
     pub json: bool,
+    /// The alternative of this number, from 1, of a saved plan; with -json.
+    #[arg(long, value_name = "N")]
+    pub alternative: Option<usize>,
     /// A saved plan or a state; the current state without.
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,

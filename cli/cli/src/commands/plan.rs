@@ -46,8 +46,11 @@ async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Inter
     };
     session.say(&said, &operation.ops.sources);
     let (outcome, mut code) = make(session, &operation, planning, &options).await;
-    if let (exit::SUCCESS, Some(plan)) = (code, &outcome.plan) {
-        code = save(session, arguments, plan);
+    match &outcome.plan {
+        // what went wrong is in it, for those who look at plans by program
+        Some(plan) if plan.errored => code = code.max(save_errored(session, arguments, plan)),
+        Some(plan) if code == exit::SUCCESS => code = save(session, arguments, plan),
+        _ => {}
     }
     let said = match outcome.held {
         Some(held) => held.release(&operation.ops).await,
@@ -257,7 +260,7 @@ pub async fn make(
     if let Some(plan) = outcome
         .plan
         .as_ref()
-        .filter(|p| !p.errored && session.is_for_people)
+        .filter(|p| session.is_for_people && (!p.errored || p.has_changes()))
     {
         let text = plan_text(plan, &outcome.providers.all_schemas(), session.style);
         session.tell(&format!("\n{text}"));
@@ -283,6 +286,18 @@ pub async fn make(
         );
     }
     (outcome, code)
+}
+
+/// Saves a plan that cannot be applied, if it was asked for.
+fn save_errored(session: &Session, arguments: &arguments::Plan, plan: &Plan) -> u8 {
+    let saved = arguments
+        .out
+        .as_ref()
+        .map(|path| plan_file::write(session, path, plan));
+    match saved {
+        Some(Err(said)) => session.say(&said, &SourceMap::new()),
+        _ => exit::SUCCESS,
+    }
 }
 
 fn save(session: &Session, arguments: &arguments::Plan, plan: &Plan) -> u8 {

@@ -5,20 +5,29 @@ use crate::arguments;
 use crate::operation::{Operation, Wanted, refused};
 use crate::plan_file;
 use crate::preview::Preview;
+use crate::providers;
 use crate::runtime::{Interrupts, block_on};
 use crate::session::{Session, exit};
 use formwork_diagnostics::SourceMap;
 use formwork_plan::Plan;
 use formwork_provider::Providers;
-use formwork_render::{plan_json, plan_text, state_json, state_text};
+use formwork_render::{
+    LeftOpen, PlanRemarks, plan_json_with, plan_text, state_json_with, state_text,
+};
 use formwork_state::{Snapshot, v4};
 use std::path::Path;
 
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Show) -> u8 {
+    if arguments.alternative.is_some() && (!arguments.json || arguments.file.is_none()) {
+        return session.fail(
+            "Failed to parse command-line flags",
+            "-alternative=N shows an alternative of a saved plan as JSON: it needs -json and a plan file.",
+        );
+    }
     block_on(session, async |interrupts| match &arguments.file {
         None => current(session, arguments, interrupts).await,
-        Some(path) => file(session, path, arguments.json, interrupts).await,
+        Some(path) => file(session, path, arguments, interrupts).await,
     })
 }
 
@@ -34,7 +43,12 @@ async fn current(session: &Session, arguments: &arguments::Show, interrupts: &In
     };
     let shown = view(session, interrupts, &wanted, async |operation, view| {
         let snapshot = folded(view);
-        print_state(session, operation, snapshot.as_ref(), json).await;
+        let pending = view.pending.iter().map(|operation| LeftOpen {
+            address: operation.begun.address.to_string(),
+            what: operation.describe(),
+        });
+        let pending: Vec<LeftOpen> = pending.collect();
+        print_state(session, operation, snapshot.as_ref(), &pending, json).await;
         exit::SUCCESS
     });
     shown.await.unwrap_or_else(|code| code)
@@ -44,13 +58,14 @@ async fn print_state(
     session: &Session,
     operation: &Operation,
     snapshot: Option<&Snapshot>,
+    pending: &[LeftOpen],
     json: bool,
 ) {
     let empty = formwork_state::State::new();
     let state = snapshot.map_or(&empty, |s| &s.state);
     let schemas = schemas(operation, state).await;
     let text = if json {
-        state_json(snapshot, &schemas)
+        state_json_with(snapshot, &schemas, pending)
     } else {
         let text = state_text(state, &schemas, session.style);
         if text.is_empty() {
@@ -63,7 +78,13 @@ async fn print_state(
 }
 
 /// Shows a file, whichever world it is of: nothing is read but the file.
-async fn file(session: &Session, path: &Path, json: bool, interrupts: &Interrupts) -> u8 {
+async fn file(
+    session: &Session,
+    path: &Path,
+    arguments: &arguments::Show,
+    interrupts: &Interrupts,
+) -> u8 {
+    let json = arguments.json;
     let bytes = match plan_file::bytes_of(session, path) {
         Ok(bytes) => bytes,
         Err(said) => return session.say(&said, &SourceMap::new()),
@@ -73,7 +94,7 @@ async fn file(session: &Session, path: &Path, json: bool, interrupts: &Interrupt
             Ok(plan) => plan,
             Err(said) => return session.say(&said, &SourceMap::new()),
         };
-        return self::plan(session, path, &plan, json, interrupts).await;
+        return self::plan(session, path, &plan, arguments, interrupts).await;
     }
     let (snapshot, said) = v4::read(&bytes, &path.display().to_string());
     if said.has_errors() {
@@ -96,7 +117,7 @@ async fn file(session: &Session, path: &Path, json: bool, interrupts: &Interrupt
             .streams
             .out(&format!("{}: a state of {of}\n\n", path.display()));
     }
-    print_state(session, &operation, snapshot.as_ref(), json).await;
+    print_state(session, &operation, snapshot.as_ref(), &[], json).await;
     operation.end().await;
     exit::SUCCESS
 }
@@ -112,9 +133,22 @@ async fn plan(
     session: &Session,
     path: &Path,
     plan: &Plan,
-    json: bool,
+    arguments: &arguments::Show,
     interrupts: &Interrupts,
 ) -> u8 {
+    let json = arguments.json;
+    let alternative = arguments.alternative.map(|n| plan.with_alternative(n));
+    if let Some(None) = alternative {
+        return session.fail(
+            "No such alternative",
+            match plan.alternatives.len() {
+                0 => "The plan has no alternatives.".to_owned(),
+                n => format!("The plan has {n} alternatives, numbered from 1."),
+            },
+        );
+    }
+    let shown = alternative.flatten();
+    let plan = shown.as_ref().unwrap_or(plan);
     let wanted = Wanted {
         for_program: json,
         no_cloud: true,
@@ -131,13 +165,21 @@ async fn plan(
     let changed = plan.changes.iter().map(|c| c.provider.provider.clone());
     let level = operation.ops.settings.level.version.to_string();
     let factory = operation.ops.factory.clone();
-    let (providers, _) = Providers::launch(factory, &level, named.chain(changed)).await;
-    let schemas = providers.all_schemas();
+    let (launched, _) = Providers::launch(factory, &level, named.chain(changed)).await;
+    let schemas = launched.all_schemas();
     if json {
         let configuration = (!preview.diagnostics.has_errors()).then_some(&preview.configuration);
+        // what is wrong with the user's machine facts is told where they are used
+        let found = providers::facts(session).map(|facts| formwork_review::findings(plan, &facts));
+        let found = found.unwrap_or_default();
+        let remarks = PlanRemarks {
+            findings: found.iter().map(|f| (f.rule, &f.diagnostic)).collect(),
+            alternative: arguments.alternative,
+        };
+        let configuration = configuration.map(|c| &**c);
         session
             .streams
-            .out(&plan_json(plan, configuration.map(|c| &**c), &schemas));
+            .out(&plan_json_with(plan, configuration, &schemas, &remarks));
     } else {
         let of = identity(plan.prior.cloud.as_deref());
         session

@@ -1,7 +1,8 @@
 //! `version`: who this is, and which language and providers it stands for.
 //!
-//! Called by Terraform's name (a link to the binary, as pipelines have it that look for that name),
-//! the first line is Terraform's with the level of the language, since version detection reads it.
+//! Called by the name of Terraform or OpenTofu (a link to the binary, as pipelines have it that look for
+//! that name), or with `FORMWORK_COMPAT`, the first line is theirs with the level of the language, since
+//! version detection reads it.
 
 use crate::arguments;
 use crate::modules;

@@ -13,9 +13,12 @@ mod values;
 pub(crate) mod write;
 
 pub use events::EventStream;
-pub use plan::plan_json;
+pub use plan::{PlanRemarks, plan_json, plan_json_with};
 pub use schemas::{KnownFunctions, functions_json, schemas_json};
-pub use state::{output_json, outputs_json, state_json, state_object_json, workspaces_json};
+pub use state::{
+    LeftOpen, output_json, outputs_json, state_json, state_json_with, state_object_json,
+    workspaces_json,
+};
 pub use test_events::TestStream;
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::write::{self, Array, Object};
 use crate::schemas::{SchemaCache, Schemas};
 use formwork_addresses::ResourceMode;
 use formwork_configuration::Configuration;
+use formwork_diagnostics::{Diagnostic, Severity};
 use formwork_plan::{
     Action, DeferredChange, OutputChange, Plan, PlannedVariable, ResourceInstanceChange,
 };
@@ -22,10 +23,29 @@ use formwork_values::{Path, Step, Type};
 /// `configuration` is the one parsed from the plan's own files; without it `configuration` and
 /// `relevant_attributes` are left out.
 pub fn plan_json(plan: &Plan, configuration: Option<&Configuration>, schemas: &Schemas) -> String {
+    plan_json_with(plan, configuration, schemas, &PlanRemarks::default())
+}
+
+/// The same, with what others have to say about the plan.
+pub fn plan_json_with(
+    plan: &Plan,
+    configuration: Option<&Configuration>,
+    schemas: &Schemas,
+    remarks: &PlanRemarks<'_>,
+) -> String {
     let mut cache = SchemaCache::new(schemas);
-    let mut out = write::object(|o| write_plan(o, plan, configuration, &mut cache));
+    let mut out = write::object(|o| write_plan(o, plan, configuration, &mut cache, remarks));
     out.push('\n');
     out
+}
+
+/// What others have to say about a plan.
+#[derive(Clone, Debug, Default)]
+pub struct PlanRemarks<'a> {
+    /// What breaks a rule, with the id of the rule.
+    pub findings: Vec<(&'a str, &'a Diagnostic)>,
+    /// Which alternative this is the plan of, from 1.
+    pub alternative: Option<usize>,
 }
 
 fn write_plan(
@@ -33,6 +53,7 @@ fn write_plan(
     plan: &Plan,
     configuration: Option<&Configuration>,
     cache: &mut SchemaCache<'_>,
+    remarks: &PlanRemarks<'_>,
 ) {
     o.text("format_version", "1.2");
     o.text("terraform_version", &plan.language_version);
@@ -86,7 +107,7 @@ fn write_plan(
     o.bool("applyable", plan.applyable);
     o.bool("complete", plan.complete);
     o.bool("errored", plan.errored);
-    o.object("formwork", |o| write_ours(o, plan));
+    o.object("formwork", |o| write_ours(o, plan, remarks));
 }
 
 /// Data sources that were read while planning are prior state, not changes.
@@ -267,7 +288,7 @@ fn write_output_change(o: &mut Object<'_>, output: &OutputChange) {
     o.bool("after_sensitive", output.sensitive);
 }
 
-fn write_ours(o: &mut Object<'_>, plan: &Plan) {
+fn write_ours(o: &mut Object<'_>, plan: &Plan, remarks: &PlanRemarks<'_>) {
     o.text("format_version", "1.0");
     o.text("tool_version", &plan.tool_version);
     o.text("mode", plan.mode.word());
@@ -304,7 +325,36 @@ fn write_ours(o: &mut Object<'_>, plan: &Plan) {
             }
         });
     }
+    if !plan.sources.is_empty() {
+        o.array("sources", |a| {
+            for source in &plan.sources {
+                a.text(&source.name);
+            }
+        });
+    }
+    if !remarks.findings.is_empty() {
+        o.array("checks", |a| {
+            for (rule, finding) in &remarks.findings {
+                a.object(|o| {
+                    o.text("rule", rule);
+                    let severity = match finding.severity {
+                        Severity::Error => "error",
+                        Severity::Warning => "warning",
+                    };
+                    o.text("severity", severity);
+                    if let Some(address) = &finding.address {
+                        o.text("address", address);
+                    }
+                    o.text("summary", &finding.summary);
+                    o.text("evidence", &finding.detail);
+                });
+            }
+        });
+    }
     if !plan.alternatives.is_empty() {
         o.count("alternatives", plan.alternatives.len());
+    }
+    if let Some(number) = remarks.alternative {
+        o.count("alternative", number);
     }
 }

@@ -12,11 +12,42 @@ use formwork_state::{InstanceState, OutputState, ResourceInstanceObject, Snapsho
 /// The state on one line, with a line end. Without a snapshot, or with an empty one, only the
 /// format's version is there.
 pub fn state_json(snapshot: Option<&Snapshot>, schemas: &Schemas) -> String {
+    state_json_with(snapshot, schemas, &[])
+}
+
+/// An operation that a former run left open.
+#[derive(Clone, Debug)]
+pub struct LeftOpen {
+    /// The instance.
+    pub address: String,
+    /// What was begun and what is known of it.
+    pub what: String,
+}
+
+/// The same, with what former runs left open.
+pub fn state_json_with(
+    snapshot: Option<&Snapshot>,
+    schemas: &Schemas,
+    pending: &[LeftOpen],
+) -> String {
     let mut cache = SchemaCache::new(schemas);
     let mut out = write::object(|o| {
         o.text("format_version", "1.0");
         if let Some(snapshot) = snapshot {
             write_state(o, &snapshot.state, &snapshot.terraform_version, &mut cache);
+        }
+        if !pending.is_empty() {
+            o.object("formwork", |o| {
+                o.text("format_version", "1.0");
+                o.array("pending", |a| {
+                    for operation in pending {
+                        a.object(|o| {
+                            o.text("address", &operation.address);
+                            o.text("what", &operation.what);
+                        });
+                    }
+                });
+            });
         }
     });
     out.push('\n');
