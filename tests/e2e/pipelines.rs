@@ -289,7 +289,7 @@ fn terraform_json() {
         "providers schema -json",
     ] {
         let version = version(line);
-        assert!(version >= (0, 1) && version < (2, 0), "{line}: {version:?}");
+        assert!(((0, 1)..(2, 0)).contains(&version), "{line}: {version:?}");
     }
     assert_eq!(version("metadata functions -json").0, 1);
 }
