@@ -7,7 +7,7 @@ use formwork_configuration::{ResourceBlock, StaticReference};
 use formwork_diagnostics::{Diagnostic, Diagnostics, Severity};
 use formwork_evaluation::{ModuleFunctions, ModuleScope, Verdict};
 use formwork_graph::{Node, Visit, What};
-use formwork_plan::{Action, ActionReason, CheckKind, Event, ResourceInstanceChange};
+use formwork_plan::{Action, ActionReason, CheckKind, Event, PlanMode, ResourceInstanceChange};
 use formwork_provider::{Bytes, DeferredReason, ReadDataRequest, Reported, ValidateRequest};
 use formwork_provider_schema::{adopted, marked, unknown_computed};
 use formwork_state::ResourceInstanceObject;
@@ -278,6 +278,14 @@ impl<'a> Walk<'a> {
             &marks,
         );
         if let Some(reason) = reason {
+            if self.input.mode == PlanMode::RefreshOnly {
+                // What it needs is not there yet, and this run makes nothing: there is nothing that
+                // it could be read after.
+                evaluator
+                    .objects()
+                    .set(address, with_origin(address, after));
+                return (Read::Later, said);
+            }
             self.keep(self.reading(shared, address, reason, after));
             return (Read::Later, said);
         }
