@@ -8,6 +8,7 @@
 //! What follows a death in several ways does so after every second, third or fourth of them;
 //! `FORMWORK_TEST_BUDGET` (seconds, 10 without) of 40 or more is enough for all.
 
+use crate::disk::{DEATHS, Death, Disk, Store, guard};
 use crate::surroundings::{session, text};
 use formwork_builtin::BuiltinProvider;
 use formwork_configuration::MemoryReader;
@@ -21,25 +22,11 @@ use formwork_provider::{
     Reported, Settlement, UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
 use formwork_provider_schema::SchemaSource;
-use formwork_state::{
-    Durable, JournalStore, JournalSupport, LockError, LockInfo, SnapshotStore, StateLock,
-};
 use formwork_state_backends::RemoteStates;
 use formwork_values::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// What outlives a process.
-#[derive(Clone, Default)]
-struct Disk {
-    snapshot: Option<Vec<u8>>,
-    journal: Vec<u8>,
-    /// Whether another process writes the journal.
-    busy: bool,
-    /// What another process leaves once it no longer does: snapshot and journal.
-    meanwhile: Option<(Option<Vec<u8>>, Vec<u8>)>,
-}
+use std::sync::{Arc, Mutex};
 
 /// What exists, by id; and what operations made, by their note.
 #[derive(Clone, Default)]
@@ -50,27 +37,10 @@ struct World {
     silent: bool,
 }
 
-/// How a process dies.
-#[derive(Clone, Copy, Debug)]
-enum Death {
-    /// Before the write.
-    Before,
-    /// After half of it, where it is no replacement.
-    Within,
-    /// After it.
-    After,
-}
-
-const DEATHS: [Death; 3] = [Death::Before, Death::Within, Death::After];
-
 #[derive(Clone, Default)]
 struct Scene {
     disk: Arc<Mutex<Disk>>,
     world: Arc<Mutex<World>>,
-}
-
-fn guard<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Scene {
@@ -81,101 +51,6 @@ impl Scene {
             world: Arc::new(Mutex::new(guard(&self.world).clone())),
         }
     }
-}
-
-/// A disk seen by one process, which dies at its `fatal`th write.
-struct Store {
-    disk: Arc<Mutex<Disk>>,
-    fatal: Option<(usize, Death)>,
-    writes: Mutex<usize>,
-}
-
-impl Store {
-    /// Does a write; a dead process does none. `half` is what stands if it dies within.
-    fn write(
-        &self,
-        whole: impl FnOnce(&mut Disk),
-        half: Option<&dyn Fn(&mut Disk)>,
-    ) -> Result<(), Diagnostics> {
-        let mut writes = guard(&self.writes);
-        let number = *writes;
-        *writes += 1;
-        let mut disk = guard(&self.disk);
-        let dead = Err(Diagnostic::error("Dead", "This process has died.").into());
-        match self.fatal {
-            Some((fatal, _)) if number > fatal => dead,
-            Some((fatal, death)) if number == fatal => {
-                match (death, half) {
-                    (Death::After, _) => whole(&mut disk),
-                    (Death::Within, Some(half)) => half(&mut disk),
-                    _ => {}
-                }
-                dead
-            }
-            _ => {
-                whole(&mut disk);
-                Ok(())
-            }
-        }
-    }
-}
-
-#[async_trait::async_trait]
-impl SnapshotStore for Store {
-    fn describe(&self) -> String {
-        "disk".to_owned()
-    }
-    async fn read_snapshot(&self) -> Result<Option<Vec<u8>>, Diagnostics> {
-        Ok(guard(&self.disk).snapshot.clone())
-    }
-    async fn write_snapshot(&self, bytes: &[u8]) -> Result<(), Diagnostics> {
-        self.write(|disk| disk.snapshot = Some(bytes.to_vec()), None)
-    }
-}
-
-#[async_trait::async_trait]
-impl StateLock for Store {
-    async fn lock(&self, _info: &LockInfo) -> Result<(), LockError> {
-        Ok(())
-    }
-    async fn unlock(&self, _id: &str) -> Result<(), Diagnostics> {
-        Ok(())
-    }
-}
-
-#[async_trait::async_trait]
-impl JournalStore for Store {
-    fn journal_support(&self) -> JournalSupport {
-        JournalSupport::Durable
-    }
-    async fn read_journal(&self) -> Result<Vec<u8>, Diagnostics> {
-        Ok(guard(&self.disk).journal.clone())
-    }
-    async fn lock_journal(&self) -> Result<(), LockError> {
-        let mut disk = guard(&self.disk);
-        if disk.busy {
-            return Err(LockError::Held {
-                what: "disk.journal".to_owned(),
-                holder: None,
-            });
-        }
-        if let Some((snapshot, journal)) = disk.meanwhile.take() {
-            (disk.snapshot, disk.journal) = (snapshot, journal);
-        }
-        Ok(())
-    }
-    fn append_journal(&self, bytes: Vec<u8>) -> Durable {
-        let half = bytes[..bytes.len() / 2].to_vec();
-        let done = self.write(
-            |disk| disk.journal.extend(&bytes),
-            Some(&|disk| disk.journal.extend(&half)),
-        );
-        Box::pin(async { done })
-    }
-    async fn replace_journal(&self, bytes: Vec<u8>) -> Result<(), Diagnostics> {
-        self.write(|disk| disk.journal = bytes, None)
-    }
-    async fn unlock_journal(&self) {}
 }
 
 /// The built-in provider, with a world in which its objects exist.
