@@ -35,6 +35,8 @@ pub struct Wanted<'a> {
     pub reading: Reading,
     /// How the state is locked; `None` where nothing is locked.
     pub locking: Option<Locking>,
+    /// Whether what is planned is applied at once.
+    pub applies: bool,
     /// How many objects are worked on at once.
     pub parallelism: Option<usize>,
     /// The file of the state, if it was named.
@@ -215,6 +217,7 @@ impl Operation {
                 parallelism: wanted.parallelism.unwrap_or(10),
                 lock: locking.is_none_or(|l| l.lock),
                 lock_timeout: locking.map_or(Duration::ZERO, |l| l.lock_timeout),
+                applies: wanted.applies,
                 level: session.level(wanted.reading.strict_version),
                 tool_version: crate::commands::VERSION.to_owned(),
                 workspace: session.workspace(),

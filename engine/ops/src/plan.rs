@@ -185,7 +185,12 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
     if diagnostics.has_errors() {
         return nothing(loaded, diagnostics, None, None).await;
     }
-    let mut held = match hold(session, "OperationTypePlan").await {
+    let operation = if session.settings.applies {
+        "OperationTypeApply"
+    } else {
+        "OperationTypePlan"
+    };
+    let mut held = match hold(session, operation).await {
         Ok((held, said)) => {
             diagnostics.append(said);
             held

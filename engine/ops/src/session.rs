@@ -22,6 +22,8 @@ pub struct Settings {
     pub lock: bool,
     /// How long to wait for the lock.
     pub lock_timeout: Duration,
+    /// Whether what is planned is applied at once: so it is told to those who wait for the lock.
+    pub applies: bool,
     /// The language level claimed.
     pub level: LanguageLevel,
     /// Version of Formwork.
@@ -41,6 +43,7 @@ impl Default for Settings {
             parallelism: 10,
             lock: true,
             lock_timeout: Duration::ZERO,
+            applies: false,
             level: LanguageLevel::default(),
             tool_version: String::new(),
             workspace: "default".to_owned(),

@@ -226,11 +226,20 @@ impl Cloud {
                 .as_ref()
                 .and_then(|body| body.get("name"))
                 .and_then(Value::as_str);
+            // content comes with its name in the query
+            let uploaded = routed.upload.and_then(|_| {
+                let name = incoming
+                    .query
+                    .split('&')
+                    .find_map(|p| p.strip_prefix("name="))?;
+                let name = name.replace('+', " ");
+                Some(percent_decode_str(&name).decode_utf8_lossy().into_owned())
+            });
             let seen = Seen {
                 method: &routed.method.id,
                 mutating: incoming.http != "GET" && routed.method.verb() != "wait",
                 path: &routed.resource,
-                name,
+                name: uploaded.as_deref().or(name),
             };
             verdict = faults::judge(
                 &self.scenario.faults,

@@ -376,12 +376,11 @@ impl StateLock for HttpStore {
         let Some(url) = &self.addresses.unlock else {
             return Ok(());
         };
-        let text = info
-            .unwrap_or_else(|| LockInfo {
-                id: id.to_owned(),
-                ..LockInfo::default()
-            })
-            .to_json();
+        let text = match info {
+            Some(info) => info.to_json(),
+            // of a lock that somebody else took no more is known
+            None => serde_json::json!({"ID": id}).to_string(),
+        };
         let answer = self
             .send(&self.config.unlock_method, url, Some(text.as_bytes()))
             .await
@@ -391,6 +390,20 @@ impl StateLock for HttpStore {
         } else {
             Err(self.refused(SUMMARY, "Unlocking", answer.status))
         }
+    }
+
+    async fn break_lock(&self, id: &str) -> Result<(), Diagnostics> {
+        if self.addresses.unlock.is_some() {
+            return self.unlock(id).await;
+        }
+        Err(Diagnostic::error(
+            "Error releasing the state lock",
+            format!(
+                "No unlock_address says where a lock of {} is released.",
+                self.describe()
+            ),
+        )
+        .into())
     }
 }
 

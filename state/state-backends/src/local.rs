@@ -240,6 +240,36 @@ impl Inner {
         }
     }
 
+    /// A lock of a living process ends with the process only; one that a dead process left is no more
+    /// than its message, which is removed.
+    fn break_lock(&self, id: &str) -> Result<(), Diagnostics> {
+        const SUMMARY: &str = "Error releasing the state lock";
+        let message = fs::read(self.info_path()).ok();
+        let holder = message.and_then(|bytes| LockInfo::from_json(&bytes));
+        let refused = |why: String| Diagnostics::from(Diagnostic::error(SUMMARY, why));
+        if holder.as_ref().is_none_or(|h| h.id != id) {
+            return Err(refused(format!(
+                "The state {} is not locked with the lock id {id}.",
+                self.shown
+            )));
+        }
+        let known = LockInfo {
+            id: id.to_owned(),
+            ..LockInfo::default()
+        };
+        match self.lock(&known) {
+            // its message goes with the lock
+            Ok(()) => self.unlock(id),
+            Err(LockError::Failed(d)) => Err(d),
+            Err(LockError::Held { .. }) => Err(refused(format!(
+                "The state {} is locked by a process that runs ({}). The lock of a file belongs to the \
+                 process and ends with it; nobody else can release it.",
+                self.shown,
+                holder.unwrap_or_default()
+            ))),
+        }
+    }
+
     fn current(&self, held: &Held) -> io::Result<Option<Vec<u8>>> {
         let bytes = match &held.lock {
             Some((locked, _)) => Some(files::read_open(&locked.file)?),
@@ -311,6 +341,13 @@ impl StateLock for LocalStore {
     async fn unlock(&self, id: &str) -> Result<(), Diagnostics> {
         let id = id.to_owned();
         self.blocking(move |inner| inner.unlock(&id).map_err(LockError::Failed))
+            .await
+            .map_err(LockError::into_diagnostics)
+    }
+
+    async fn break_lock(&self, id: &str) -> Result<(), Diagnostics> {
+        let id = id.to_owned();
+        self.blocking(move |inner| inner.break_lock(&id).map_err(LockError::Failed))
             .await
             .map_err(LockError::into_diagnostics)
     }

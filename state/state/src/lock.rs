@@ -95,6 +95,11 @@ impl LockInfo {
             ("Created:", &created),
             ("Info:", &self.info),
         ] {
+            // a line without a value would be read as having the next line for one
+            let part = match part.as_str() {
+                "" if word != "Info:" => "-",
+                part => part,
+            };
             // writing to a String cannot fail
             let _ = write!(out, "\n  {word:<10} {part}");
             let kept = out.trim_end_matches(' ').len();
@@ -151,7 +156,12 @@ impl LockError {
                     Some(_) => String::new(),
                     None => ", whose holder left no message".to_owned(),
                 };
-                let block = holder.map_or_else(String::new, |h| format!("\n\n{}", h.block()));
+                let block = holder.map_or_else(String::new, |mut h| {
+                    if h.path.is_empty() {
+                        h.path.clone_from(&what);
+                    }
+                    format!("\n\n{}", h.block())
+                });
                 Diagnostic::error(
                     "Error acquiring the state lock",
                     format!(
@@ -160,6 +170,7 @@ impl LockError {
                     ),
                 )
                 .hint("Wait until the other run has ended, or let this one wait with -lock-timeout=5m.")
+                .hint("If you know that it has ended without releasing the lock, release it by force-unlock and the lock's ID.")
                 .into()
             }
         }
@@ -287,6 +298,15 @@ mod tests {
                 .contains("\n  Created:   2026-01-01 00:00:00 +0000 UTC\n"),
             "{}",
             info.block()
+        );
+        let held = LockError::Held {
+            what: "s".to_owned(),
+            holder: Some(Box::default()),
+        };
+        let told = held.into_diagnostics();
+        assert!(
+            told.iter()
+                .all(|d| d.detail.contains("Lock Info:\n  ID:        -\n  Path:      s\n"))
         );
         assert_eq!(
             LockInfo::default().to_string(),

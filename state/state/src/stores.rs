@@ -40,6 +40,14 @@ pub trait StateLock: Send + Sync {
     /// # Errors
     /// Why it could not be released.
     async fn unlock(&self, id: &str) -> Result<(), Diagnostics>;
+
+    /// Releases a lock that somebody else took, by the id that its message shows.
+    ///
+    /// # Errors
+    /// That there is no such lock, or that it cannot be taken from its holder.
+    async fn break_lock(&self, id: &str) -> Result<(), Diagnostics> {
+        self.unlock(id).await
+    }
 }
 
 /// Whether a backend can keep a journal.

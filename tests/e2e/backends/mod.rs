@@ -3,6 +3,7 @@
 //! turns with ours on one state.
 
 mod initialising;
+mod locks;
 mod taking_turns;
 
 use crate::env;

@@ -93,6 +93,18 @@ pub struct Taint {
     pub address: String,
 }
 
+/// `force-unlock`.
+#[derive(Args, Debug)]
+pub struct ForceUnlock {
+    /// Do not ask for approval.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub force: bool,
+    /// The lock, as the message of a run that was refused shows it.
+    #[arg(value_name = "LOCK_ID", required = true)]
+    pub id: String,
+}
+
 /// `import`.
 #[derive(Args, Debug)]
 pub struct Import {

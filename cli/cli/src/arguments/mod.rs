@@ -21,7 +21,7 @@ mod words;
 mod tests;
 
 pub use editing::{
-    Editing, Import, StateMove, StatePush, StateRemove, StateReplaceProvider, Taint,
+    Editing, ForceUnlock, Import, StateMove, StatePush, StateRemove, StateReplaceProvider, Taint,
     WorkspaceDelete, WorkspaceList, WorkspaceLook, WorkspaceNew, WorkspaceSelect,
 };
 pub use inputs::{Input, Inputs};
@@ -115,6 +115,8 @@ pub enum Command {
     Taint(Taint),
     /// Take a taint away.
     Untaint(Taint),
+    /// Release a lock that a run has left.
+    ForceUnlock(ForceUnlock),
     /// Work with several states of one configuration.
     #[command(subcommand)]
     Workspace(Workspace),

@@ -16,7 +16,7 @@ pub enum Parsed {
 }
 
 /// Terraform's commands that are not served yet: known, so that nobody is told that they misspelt one.
-const COMMANDS_TO_COME: &[&str] = &["force-unlock", "login", "logout"];
+const COMMANDS_TO_COME: &[&str] = &["login", "logout"];
 const STATE_COMMANDS_TO_COME: &[&str] = &["identities"];
 const PROVIDERS_COMMANDS_TO_COME: &[&str] = &["lock", "mirror"];
 /// Terraform's flags that are not served yet.

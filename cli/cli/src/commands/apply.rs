@@ -66,6 +66,7 @@ async fn saved(
     }
     let begun = {
         let mut wanted = Wanted::planning(planning);
+        wanted.applies = true;
         wanted.backup = arguments.backup.clone();
         wanted.plan = Some(&plan);
         Operation::begin(session, interrupts, &wanted).await
@@ -129,6 +130,7 @@ async fn fresh(
         Err(said) => return session.say(&said, &SourceMap::new()),
     };
     let mut wanted = Wanted::planning(planning);
+    wanted.applies = true;
     wanted.backup = arguments.backup.clone();
     let (operation, said) = match Operation::begin(session, interrupts, &wanted).await {
         Ok(begun) => begun,

@@ -3,6 +3,7 @@
 mod apply;
 mod console;
 mod fmt;
+mod force_unlock;
 mod get;
 mod graph;
 mod import;
@@ -42,6 +43,7 @@ pub fn run(session: &Session, command: &Command) -> u8 {
         Command::State(command) => state::run(session, command),
         Command::Taint(arguments) => state_edit::taint(session, arguments, true),
         Command::Untaint(arguments) => state_edit::taint(session, arguments, false),
+        Command::ForceUnlock(arguments) => force_unlock::run(session, arguments),
         Command::Workspace(command) => workspace::run(session, command),
         Command::Graph(arguments) => graph::run(session, arguments),
         Command::Providers(arguments) => providers::run(session, arguments),

@@ -223,7 +223,13 @@ impl Worker {
             )
             .into());
         };
-        match self.objects.delete(&name, generation).await {
+        // the lock of a run that was told to do without the state's is named in the same way
+        let journal = self.config.name(".tfjournal.lock");
+        let deleted = match self.objects.delete(&name, generation).await {
+            Ok(false) => self.objects.delete(&journal, generation).await,
+            answer => answer,
+        };
+        match deleted {
             Ok(true) => Ok(()),
             Ok(false) => Err(Diagnostic::error(
                 SUMMARY,
