@@ -232,8 +232,8 @@ fn waiting_for_a_lock() {
         told.into_diagnostics().iter().next().expect("one").detail,
         "The state terraform.tfstate is locked by another run. Two runs that change one state at a \
          time would lose each other's work.\n\nLock Info:\n  ID:        one\n  Path:      \
-         terraform.tfstate\n  Operation: OperationTypeApply\n  Who:       u@h\n  Version:\n  \
-         Created:\n  Info:"
+         terraform.tfstate\n  Operation: OperationTypeApply\n  Who:       u@h\n  Version:   \
+         -\n  Created:   -\n  Info:"
     );
 }
 

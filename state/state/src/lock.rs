@@ -304,10 +304,10 @@ mod tests {
             holder: Some(Box::default()),
         };
         let told = held.into_diagnostics();
-        assert!(
-            told.iter()
-                .all(|d| d.detail.contains("Lock Info:\n  ID:        -\n  Path:      s\n"))
-        );
+        assert!(told.iter().all(|d| {
+            d.detail
+                .contains("Lock Info:\n  ID:        -\n  Path:      s\n")
+        }));
         assert_eq!(
             LockInfo::default().to_string(),
             "its holder left no message"
