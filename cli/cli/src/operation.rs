@@ -165,7 +165,8 @@ impl Operation {
             if let Some(cloud) = &cloud {
                 cloud.open_backend(&mut place).await?;
             }
-            let providers = NativeProviders::new(session, cloud.as_ref(), &preview)?;
+            let providers = NativeProviders::new(session, cloud.as_ref(), &preview)?
+                .with_running(interrupts.running().clone());
             let backup = match &wanted.backup {
                 None => Backup::Beside,
                 Some(path) if path == Path::new("-") => Backup::None,

@@ -18,7 +18,8 @@ use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_environment::Environment;
 use formwork_google::{GoogleProvider, World, best_version};
 use formwork_mock_google::endpoint;
-use formwork_provider::{Provider, ProviderFactory};
+use formwork_provider::{Provider, ProviderFactory, Provisioner};
+use formwork_provisioners::Running;
 use formwork_state_backends::{Reach, RemoteStates};
 use formwork_topology::Topology;
 use std::collections::BTreeMap;
@@ -32,6 +33,7 @@ pub struct NativeProviders {
     reach: Reach,
     facts: Arc<Topology>,
     versions: Versions,
+    running: Running,
 }
 
 /// How the version of a provider is chosen.
@@ -114,7 +116,15 @@ impl NativeProviders {
             },
             facts: facts(session)?,
             versions: Versions::Constrained(constraints(preview)),
+            running: Running::default(),
         })
+    }
+
+    /// The same, where somebody knows of the commands that provisioners run.
+    #[must_use]
+    pub fn with_running(mut self, running: Running) -> Self {
+        self.running = running;
+        self
     }
 
     /// The machine facts that the providers go by.
@@ -184,6 +194,10 @@ impl ProviderFactory for NativeProviders {
             .hint("`formwork validate` checks the configuration without the provider.")
             .into()),
         }
+    }
+
+    fn provisioner(&self, kind: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {
+        formwork_provisioners::find(kind, &self.environment, &self.running)
     }
 }
 

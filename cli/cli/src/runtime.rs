@@ -6,6 +6,7 @@
 
 use crate::session::{Session, exit};
 use formwork_graph::Cancellation;
+use formwork_provisioners::Running;
 use formwork_state::Sleeper;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +17,7 @@ use std::time::Duration;
 pub struct Interrupts {
     cancellation: Cancellation,
     expected: Arc<AtomicBool>,
+    running: Running,
     last: Arc<Mutex<Option<Last>>>,
 }
 
@@ -26,6 +28,11 @@ impl Interrupts {
     /// What operations look at.
     pub fn cancellation(&self) -> &Cancellation {
         &self.cancellation
+    }
+
+    /// The commands that provisioners run: none outlives a process that is ended at once.
+    pub fn running(&self) -> &Running {
+        &self.running
     }
 
     /// Says that being interrupted is how the command ends: nothing is told of it.
@@ -72,6 +79,7 @@ async fn listen(interrupts: Interrupts, streams: crate::surroundings::Streams, a
             return;
         }
         if asked {
+            interrupts.running.kill_all();
             let last = {
                 let mut last = interrupts
                     .last

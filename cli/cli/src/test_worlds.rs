@@ -6,11 +6,13 @@
 use crate::mock::{self, MockCloud};
 use crate::preview::Preview;
 use crate::providers::NativeProviders;
+use crate::runtime::Interrupts;
 use crate::session::{CloudChoice, Session};
 use async_trait::async_trait;
 use formwork_configuration::Configuration;
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_ops::{TestWorld, TestWorlds};
+use formwork_provisioners::Running;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::sync::Mutex;
@@ -18,14 +20,16 @@ use tokio::sync::Mutex;
 /// Makes the worlds of a run of tests.
 pub struct Worlds<'s> {
     session: &'s Session,
+    running: Running,
     open: Mutex<BTreeMap<(String, usize), MockCloud>>,
 }
 
 impl<'s> Worlds<'s> {
     /// None yet.
-    pub fn new(session: &'s Session) -> Self {
+    pub fn new(session: &'s Session, interrupts: &Interrupts) -> Self {
         Self {
             session,
+            running: interrupts.running().clone(),
             open: Mutex::default(),
         }
     }
@@ -41,7 +45,8 @@ impl<'s> Worlds<'s> {
             sources: sources.clone(),
             diagnostics: Diagnostics::new(),
         };
-        let providers = NativeProviders::new(self.session, cloud, &preview)?;
+        let providers =
+            NativeProviders::new(self.session, cloud, &preview)?.with_running(self.running.clone());
         Ok(TestWorld {
             factory: Arc::new(providers),
             cloud: cloud.map(|c| c.world.clone()),

@@ -88,38 +88,48 @@ impl Run<'_> {
         let hook = hook(address, Action::Delete, &change.before);
         let key = deposed.clone();
         let begun_prior = stored.clone();
-        let id = self
-            .input
-            .record
-            .begin(|id| {
-                let mut begun = Begun::new(
-                    id,
-                    OperationAction::Delete,
-                    address.clone(),
-                    change.provider.clone(),
-                );
-                begun.deposed = key;
-                begun.schema_version = schema.version;
-                begun.prior = Some(begun_prior);
-                begun.planned_private =
-                    (!planned_private.is_empty()).then(|| planned_private.clone());
-                begun.dependencies = stored.dependencies.clone();
-                begun.create_before_destroy = stored.create_before_destroy;
-                begun.sensitive = stored.sensitive.clone();
-                JournalEntry::Begun(Box::new(begun))
-            })
-            .await?;
-        let log = NoteLog::new(&self.input.record, id);
-        let request = ApplyRequest {
-            kind: address.resource.kind.to_string(),
-            prior: prior.clone(),
-            planned: null.clone(),
-            config: null,
-            planned_private,
+        let begin = |id| {
+            let mut begun = Begun::new(
+                id,
+                OperationAction::Delete,
+                address.clone(),
+                change.provider.clone(),
+            );
+            begun.deposed = key;
+            begun.schema_version = schema.version;
+            begun.prior = Some(begun_prior);
+            begun.planned_private = (!planned_private.is_empty()).then(|| planned_private.clone());
+            begun.dependencies = stored.dependencies.clone();
+            begun.create_before_destroy = stored.create_before_destroy;
+            begun.sensitive = stored.sensitive.clone();
+            JournalEntry::Begun(Box::new(begun))
         };
-        let (response, elapsed) = self
-            .watched(&hook, provider.apply_resource_change(request, &log))
-            .await;
+        let destroying = async {
+            let said = self.provision_before_destroy(change, &stored).await;
+            if said.has_errors() {
+                return Err(said);
+            }
+            self.say(said);
+            let id = self.input.record.begin(begin).await?;
+            let log = NoteLog::new(&self.input.record, id);
+            let request = ApplyRequest {
+                kind: address.resource.kind.to_string(),
+                prior: prior.clone(),
+                planned: null.clone(),
+                config: null,
+                planned_private: planned_private.clone(),
+            };
+            let response = provider.apply_resource_change(request, &log).await;
+            Ok((id, response))
+        };
+        let (ended, elapsed) = self.watched(&hook, destroying).await;
+        let (id, response) = match ended {
+            Ok(ended) => ended,
+            Err(said) => {
+                self.input.events.emit(Event::ApplyFailed(hook, elapsed));
+                return Err(said);
+            }
+        };
         let mut said = Reported::placed(
             Reported::hiding(response.reported, &[&change.before]),
             address,

@@ -17,6 +17,7 @@ mod destroy;
 mod make;
 mod open;
 mod providers;
+mod provision;
 mod read;
 mod record;
 mod results;

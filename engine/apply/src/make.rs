@@ -4,9 +4,9 @@ use crate::record::NoteLog;
 use crate::run::{Ended, Run, lock};
 use crate::world::plain;
 use formwork_addresses::{AbsResourceInstance, ResourceMode};
-use formwork_configuration::{IgnoreChanges, Module, ResourceBlock};
+use formwork_configuration::{IgnoreChanges, Module, ProvisionerTime, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_evaluation::{Condition, ModuleFunctions, ModuleScope, decode};
+use formwork_evaluation::{Condition, ModuleFunctions, ModuleScope, Provisioners, decode};
 use formwork_journal::{Begun, JournalEntry, OperationAction, OperationId};
 use formwork_plan::{Action, Event, Hook, ResourceInstanceChange, decide};
 use formwork_provider::{
@@ -19,6 +19,7 @@ use formwork_provider_schema::{
 use formwork_state::{ResourceInstanceObject, SensitivePaths};
 use formwork_values::{PathMarks, Type, Value, to_msgpack};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What is needed to handle one instance.
 pub(crate) struct Place<'r> {
@@ -28,6 +29,15 @@ pub(crate) struct Place<'r> {
     pub provider: Arc<dyn Provider>,
     /// The configuration with its marks, once it is evaluated; null before.
     pub config: Value,
+}
+
+/// What came of making an object.
+struct Made {
+    good: bool,
+    /// The object with its marks, unknown if it is not known.
+    shown: Value,
+    /// As the state has it now; nothing if nothing is there, or if nobody knows.
+    object: Option<Arc<ResourceInstanceObject>>,
 }
 
 impl Run<'_> {
@@ -85,7 +95,7 @@ impl Run<'_> {
         let expansion = evaluator.objects().expansion(&resource).unwrap_or_default();
         let repetition =
             evaluator.repetition(&resource, &place.block.repetition, &expansion, &address.key);
-        let scope = ModuleScope::new(evaluator, &address.module, repetition);
+        let scope = ModuleScope::new(evaluator, &address.module, repetition.clone());
         let lifecycle = &place.block.lifecycle;
         if !self
             .conditions_hold(
@@ -147,7 +157,15 @@ impl Run<'_> {
             // alone, and the provider has nothing to do.
             self.say(said);
             let begun = self
-                .begin_make(change, &place, stored.clone(), &wanted, &final_plan, &marks)
+                .begin_make(
+                    change,
+                    &place,
+                    stored.clone(),
+                    &wanted,
+                    &final_plan,
+                    &marks,
+                    false,
+                )
                 .await?;
             let hook = hook(address, Action::Update, &change.before);
             let response = ApplyResponse {
@@ -159,20 +177,9 @@ impl Run<'_> {
                 outcome_unknown: false,
                 reported: Vec::new(),
             };
-            let (response, elapsed) = self.watched(&hook, std::future::ready(response)).await;
-            let good = self
-                .end_make(
-                    change,
-                    &place,
-                    begun,
-                    &final_plan,
-                    response,
-                    &marks,
-                    &hook,
-                    elapsed,
-                )
-                .await?;
-            if !good {
+            let ending = self.end_make(change, &place, begun, &final_plan, response, &marks, false);
+            let (made, elapsed) = self.watched(&hook, ending).await;
+            if !self.told(&hook, made, elapsed)? {
                 return Ok(false);
             }
             self.count(Action::Update);
@@ -216,8 +223,18 @@ impl Run<'_> {
             ));
         }
         self.say(said);
+        let provisioners = Provisioners::of_resource(place.block, ProvisionerTime::Create);
+        let provisions = !update && !provisioners.is_empty();
         let begun = self
-            .begin_make(change, &place, stored, &wanted, &final_plan, &marks)
+            .begin_make(
+                change,
+                &place,
+                stored,
+                &wanted,
+                &final_plan,
+                &marks,
+                provisions,
+            )
             .await?;
         let hook = hook(
             address,
@@ -237,22 +254,30 @@ impl Run<'_> {
             config: config.clone(),
             planned_private: final_plan.private.clone(),
         };
-        let (response, elapsed) = self
-            .watched(&hook, place.provider.apply_resource_change(request, &log))
-            .await;
-        let good = self
-            .end_make(
-                change,
-                &place,
-                begun,
-                &final_plan,
-                response,
-                &marks,
-                &hook,
-                elapsed,
-            )
-            .await?;
-        if !good {
+        let making = async {
+            let response = place.provider.apply_resource_change(request, &log).await;
+            let mut made = self
+                .end_make(
+                    change,
+                    &place,
+                    begun,
+                    &final_plan,
+                    response,
+                    &marks,
+                    provisions,
+                )
+                .await?;
+            if let (true, true, Some(object)) = (made.good, provisions, &made.object) {
+                let scope = ModuleScope::new(evaluator, &address.module, repetition)
+                    .with_self(made.shown.clone());
+                made.good = self
+                    .provision_made(change, &provisioners, object, &scope, &functions)
+                    .await?;
+            }
+            Ok(made)
+        };
+        let (made, elapsed) = self.watched(&hook, making).await;
+        if !self.told(&hook, made, elapsed)? {
             return Ok(false);
         }
         self.count(expected);
@@ -370,6 +395,7 @@ impl Run<'_> {
         Ok((response, said))
     }
 
+    #[allow(clippy::too_many_arguments)] // each is a fact of its own
     async fn begin_make(
         &self,
         change: &ResourceInstanceChange,
@@ -378,6 +404,7 @@ impl Run<'_> {
         wanted: &Value,
         plan: &PlanResponse,
         marks: &PathMarks,
+        provisions: bool,
     ) -> Result<OperationId, Diagnostics> {
         let address = &change.address;
         let ty = place.schema.ty();
@@ -421,22 +448,14 @@ impl Run<'_> {
                 begun.sensitive = SensitivePaths::from_paths(sensitive);
                 begun.dependencies = change.dependencies.clone().into();
                 begun.create_before_destroy = change.create_before_destroy;
+                begun.provisions = provisions;
                 JournalEntry::Begun(Box::new(begun))
             })
             .await
     }
 
     /// An operation that does not end: it stays open in the journal, and the next run settles it.
-    fn left_open(
-        &self,
-        mut said: Diagnostics,
-        hook: &Hook,
-        address: &AbsResourceInstance,
-        elapsed: std::time::Duration,
-    ) -> bool {
-        self.input
-            .events
-            .emit(Event::ApplyFailed(hook.clone(), elapsed));
+    fn left_open(&self, mut said: Diagnostics, address: &AbsResourceInstance) -> Made {
         said.push(
             Diagnostic::warning(
                 "An operation is still open",
@@ -448,11 +467,41 @@ impl Run<'_> {
             .about(address),
         );
         self.say(said);
-        false
+        Made {
+            good: false,
+            shown: Value::dynamic(),
+            object: None,
+        }
     }
 
-    /// Records how it ended; whether it ended well.
-    #[allow(clippy::too_many_arguments)] // one caller, and each is a fact of its own
+    /// Tells how it ended; whether it ended well.
+    fn told(
+        &self,
+        hook: &Hook,
+        made: Result<Made, Diagnostics>,
+        elapsed: Duration,
+    ) -> Result<bool, Diagnostics> {
+        let good = made.as_ref().is_ok_and(|m| m.good);
+        let id = made
+            .as_ref()
+            .ok()
+            .and_then(|m| formwork_plan::identifier(&m.shown));
+        let done = Hook {
+            id: id.or_else(|| hook.id.clone()),
+            ..hook.clone()
+        };
+        let event = if good {
+            Event::ApplyFinished
+        } else {
+            Event::ApplyFailed
+        };
+        self.input.events.emit(event(done, elapsed));
+        made.map(|m| m.good)
+    }
+
+    /// Records how the operation ended. An object on which provisioners are to run is tainted until they
+    /// have.
+    #[allow(clippy::too_many_arguments)] // each is a fact of its own
     async fn end_make(
         &self,
         change: &ResourceInstanceChange,
@@ -461,9 +510,8 @@ impl Run<'_> {
         plan: &PlanResponse,
         response: ApplyResponse,
         marks: &PathMarks,
-        hook: &Hook,
-        elapsed: std::time::Duration,
-    ) -> Result<bool, Diagnostics> {
+        provisions: bool,
+    ) -> Result<Made, Diagnostics> {
         let address = &change.address;
         let mut said = Reported::placed(
             Reported::hiding(response.reported, &[&place.config]),
@@ -481,7 +529,7 @@ impl Run<'_> {
                     .about(address),
                 );
             }
-            return Ok(self.left_open(said, hook, address, elapsed));
+            return Ok(self.left_open(said, address));
         }
         let update = change.action == Action::Update;
         let Some(mut new) = adopted(&place.schema.block, response.new) else {
@@ -490,7 +538,7 @@ impl Run<'_> {
                 place,
                 "the object is not of its schema's type",
             ));
-            return Ok(self.left_open(said, hook, address, elapsed));
+            return Ok(self.left_open(said, address));
         };
         if !failed_already {
             let problem = if new.is_null() {
@@ -530,12 +578,12 @@ impl Run<'_> {
             );
             let Ok(mut object) = made else {
                 said.push(inconsistent(change, place, "the object cannot be stored"));
-                return Ok(self.left_open(said, hook, address, elapsed));
+                return Ok(self.left_open(said, address));
             };
             object.private = (!response.private.is_empty()).then(|| response.private.clone());
             object.dependencies = change.dependencies.clone().into();
             object.create_before_destroy = change.create_before_destroy;
-            let object = if failed && !update {
+            let object = if (failed && !update) || provisions {
                 object.tainted()
             } else {
                 object
@@ -551,23 +599,24 @@ impl Run<'_> {
                 .find(|d| d.is_error())
                 .map(|d| d.summary.clone())
                 .unwrap_or_default();
-            JournalEntry::Failed { id, object, reason }
+            JournalEntry::Failed {
+                id,
+                object: object.clone(),
+                reason,
+            }
         } else {
-            JournalEntry::Succeeded { id, object }
+            JournalEntry::Succeeded {
+                id,
+                object: object.clone(),
+            }
         };
         self.input.record.entry(entry).await?;
-        let event = if failed {
-            Event::ApplyFailed
-        } else {
-            Event::ApplyFinished
-        };
-        let done = Hook {
-            id: formwork_plan::identifier(&shown).or_else(|| hook.id.clone()),
-            ..hook.clone()
-        };
-        self.input.events.emit(event(done, elapsed));
         self.say(said);
-        Ok(!failed)
+        Ok(Made {
+            good: !failed,
+            shown,
+            object,
+        })
     }
 }
 

@@ -57,6 +57,8 @@ pub struct RemovedBlock {
     pub destroy: bool,
     /// What to run before destruction.
     pub provisioners: Vec<Provisioner>,
+    /// The connection of its provisioners, unless one has its own.
+    pub connection: Option<Body>,
     /// The header of the block.
     pub range: SourceRange,
 }
@@ -227,12 +229,23 @@ impl RemovedBlock {
                     .at(p.range),
                 );
             }
+            if matches!(from, MoveTarget::Module(_)) {
+                diagnostics.push(
+                    Diagnostic::error(
+                        "Invalid provisioner block",
+                        "A removed block runs provisioners only where it names a resource: what it runs is \
+                         about an object, and a module has many.",
+                    )
+                    .at(p.range),
+                );
+            }
             provisioners.push(p);
         }
         Some(Self {
             from,
             destroy,
             provisioners,
+            connection: body.blocks_of("connection").next().map(|b| b.body.clone()),
             range: block.header_range(),
         })
     }

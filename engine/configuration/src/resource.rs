@@ -102,10 +102,12 @@ pub struct Provisioner {
     pub continue_on_failure: bool,
     /// Its own connection.
     pub connection: Option<Body>,
-    /// Its arguments.
+    /// Its arguments; what they may be only its kind knows.
     pub body: Body,
     /// The header of the block.
     pub range: SourceRange,
+    /// Where a missing argument is reported: the opening brace.
+    pub open: SourceRange,
 }
 
 /// When a provisioner runs.
@@ -318,7 +320,6 @@ impl ResourceBlock {
                             }
                         }
                         "connection" => {
-                            CONNECTION.read(&inner.body, inner.open_brace, diagnostics);
                             resource.connection = Some(inner.body.clone());
                         }
                         _ => {
@@ -602,11 +603,6 @@ impl Provisioner {
                 .at(inner.type_range),
             );
         }
-        if let Some(shape) = provisioner_shape(kind)
-            && !rest.blocks().iter().any(reserved)
-        {
-            shape.read(&rest, block.open_brace, diagnostics);
-        }
         let in_json = block.body.is_json();
         let mut keyword = |name: &str, known: [&str; 2]| -> Option<bool> {
             let a = body.attribute(name)?;
@@ -640,10 +636,7 @@ impl Provisioner {
         };
         let destroy = keyword("when", ["create", "destroy"]).unwrap_or(false);
         let continue_on_failure = keyword("on_failure", ["fail", "continue"]).unwrap_or(false);
-        let connection = body.blocks().first().map(|b| {
-            CONNECTION.read(&b.body, b.open_brace, diagnostics);
-            b.body.clone()
-        });
+        let connection = body.blocks().first().map(|b| b.body.clone());
         Some(Self {
             kind: kind.clone(),
             when: if destroy {
@@ -655,62 +648,7 @@ impl Provisioner {
             connection,
             body: rest,
             range: block.header_range(),
+            open: block.open_brace,
         })
     }
 }
-
-/// What a provisioner takes; `None` of one that is not ours.
-fn provisioner_shape(kind: &str) -> Option<Shape> {
-    let attributes: &[_] = match kind {
-        "local-exec" => &[
-            ("command", true),
-            ("interpreter", false),
-            ("working_dir", false),
-            ("environment", false),
-            ("quiet", false),
-        ],
-        "remote-exec" => &[("inline", false), ("script", false), ("scripts", false)],
-        "file" => &[("source", false), ("content", false), ("destination", true)],
-        _ => return None,
-    };
-    Some(Shape {
-        attributes,
-        blocks: &[],
-    })
-}
-
-/// How a machine is reached.
-const CONNECTION: Shape = Shape {
-    attributes: &[
-        ("type", false),
-        ("user", false),
-        ("password", false),
-        ("host", false),
-        ("port", false),
-        ("timeout", false),
-        ("script_path", false),
-        ("target_platform", false),
-        ("private_key", false),
-        ("certificate", false),
-        ("agent", false),
-        ("agent_identity", false),
-        ("host_key", false),
-        ("proxy_scheme", false),
-        ("proxy_host", false),
-        ("proxy_port", false),
-        ("proxy_user_name", false),
-        ("proxy_user_password", false),
-        ("bastion_host", false),
-        ("bastion_host_key", false),
-        ("bastion_port", false),
-        ("bastion_user", false),
-        ("bastion_password", false),
-        ("bastion_private_key", false),
-        ("bastion_certificate", false),
-        ("https", false),
-        ("insecure", false),
-        ("use_ntlm", false),
-        ("cacert", false),
-    ],
-    blocks: &[],
-};

@@ -15,7 +15,7 @@ use crate::module::Module;
 use crate::module_call::{ModuleCall, PassedProvider};
 use crate::refactoring::{MoveTarget, RemovedBlock};
 use crate::references::{FoundReference, body_references, expression_references};
-use crate::resource::{ProvisionerTime, Repetition, ResourceBlock};
+use crate::resource::{Provisioner, ProvisionerTime, Repetition, ResourceBlock};
 use crate::shape::{missing_argument, suggest, unsupported_argument};
 use formwork_addresses::{
     InstanceKey, LocalProviderConfig, ModuleInstance, ModulePath, Resource, ResourceMode, Subject,
@@ -212,6 +212,9 @@ impl Checker<'_> {
             }
             self.rules(&c.asserts, place);
         }
+        for removed in &module.removed {
+            self.destroy_provisioners(&removed.provisioners, removed.connection.as_ref());
+        }
         for each in module.moved.iter().filter_map(|m| m.for_each.as_ref()) {
             self.expression(&each.each, Place::default());
             let place = Place {
@@ -385,12 +388,8 @@ impl Checker<'_> {
             if let Some(c) = &p.connection {
                 self.body(c, place.with_object());
             }
-            if p.when == ProvisionerTime::Destroy {
-                let connection = p.connection.as_ref().or(r.connection.as_ref());
-                self.destroy_time(&p.body);
-                connection.iter().for_each(|c| self.destroy_time(c));
-            }
         }
+        self.destroy_provisioners(&r.provisioners, r.connection.as_ref());
         if let Some(e) = &r.lifecycle.prevent_destroy {
             self.expression(e, place);
         }
@@ -454,6 +453,15 @@ impl Checker<'_> {
                     .at(f.range()),
                 );
             }
+        }
+    }
+
+    /// Those that run when an object is destroyed.
+    fn destroy_provisioners(&mut self, all: &[Provisioner], connection: Option<&Body>) {
+        for p in all.iter().filter(|p| p.when == ProvisionerTime::Destroy) {
+            self.destroy_time(&p.body);
+            let connection = p.connection.as_ref().or(connection);
+            connection.iter().for_each(|c| self.destroy_time(c));
         }
     }
 

@@ -27,7 +27,7 @@ pub async fn import_object(
     if let Err(d) = configured(&loaded.configuration, address) {
         return Err(((*d).into(), loaded.sources));
     }
-    said.append(loaded.unserved());
+    said.append(loaded.unserved(session));
     if said.has_errors() {
         return Err((said, loaded.sources));
     }

@@ -9,13 +9,13 @@ use formwork_configuration::{
     Configuration, InputLayer, LanguageLevel, Loading, Module, ModuleFetcher, SourceReader,
     StaticInputs, StaticVariables, TestConfiguration, missing_variable, root_variables,
 };
-use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap, SourceRange};
+use formwork_diagnostics::{Checked, Diagnostics, SourceMap, SourceRange};
 use formwork_environment::Environment;
 use formwork_eval::{Builtins, Confinement, Files, Surroundings};
 use formwork_evaluation::{Calls, Evaluator, Objects, Setting};
 use formwork_graph::StaticGraph;
 use formwork_plan::SourceText;
-use formwork_provider::{Provider, ProviderFactory, Providers};
+use formwork_provider::{Provider, ProviderFactory, Providers, Provisioner};
 use formwork_state::State;
 use formwork_values::Value;
 use std::borrow::Cow;
@@ -276,37 +276,22 @@ pub(crate) fn given<'s>(session: &'s Session, root: &Module) -> Cow<'s, [InputLa
 impl Loaded {
     /// What the configuration holds that this version reads but does not act on: errors for every
     /// command that would have to.
-    pub fn unserved(&self) -> Diagnostics {
+    pub fn unserved(&self, session: &Session) -> Diagnostics {
         let mut diagnostics: Diagnostics = self
             .configuration
             .unserved()
             .map(|u| u.diagnostic())
             .collect();
         for (_, module) in self.configuration.modules() {
-            for block in module.resources.values() {
-                for p in &block.provisioners {
-                    diagnostics.push(
-                        Diagnostic::error(
-                            "Not served yet",
-                            format!(
-                                "This version of Formwork does not run provisioners (\"{}\"), and will not go \
-                                 on as if this one were not there.",
-                                p.kind
-                            ),
-                        )
-                        .at(p.range),
-                    );
-                }
-            }
-            for removed in module.removed.iter().filter(|r| !r.provisioners.is_empty()) {
-                diagnostics.push(
-                    Diagnostic::error(
-                        "Not served yet",
-                        "This version of Formwork does not run provisioners, and will not go on as if those of this \
-                         removed block were not there.",
-                    )
-                    .at(removed.range),
-                );
+            let resources = module.resources.values().flat_map(|r| &r.provisioners);
+            let removals = module.removed.iter().flat_map(|r| &r.provisioners);
+            for p in resources.chain(removals) {
+                let mut unserved = match session.factory.provisioner(&p.kind) {
+                    Ok(provisioner) => provisioner.unserved().into_iter().collect(),
+                    Err(said) => said,
+                };
+                unserved.default_subject(p.range);
+                diagnostics.append(unserved);
             }
         }
         diagnostics
@@ -398,6 +383,10 @@ impl ProviderFactory for Placed {
             }
             said
         })
+    }
+
+    fn provisioner(&self, kind: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {
+        self.factory.provisioner(kind)
     }
 }
 

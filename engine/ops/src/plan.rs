@@ -178,7 +178,7 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
     if diagnostics.has_errors() {
         return nothing(loaded, diagnostics, None, None).await;
     }
-    diagnostics.append(loaded.unserved());
+    diagnostics.append(loaded.unserved(session));
     diagnostics.append(loaded.configuration.removal_conflicts());
     let (variables, said) = loaded.variables(session);
     diagnostics.append(said);

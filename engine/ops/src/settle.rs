@@ -188,7 +188,8 @@ async fn settle_one(
                 reported,
             } => {
                 let problems = Reported::placed(hiding(reported), address, None);
-                let tainted = problems.has_errors() && begun.action == OperationAction::Create;
+                let tainted = begun.action == OperationAction::Create
+                    && (problems.has_errors() || begun.provisions);
                 // What went wrong in a former run is told, but it is no mistake of this one.
                 let problems = problems
                     .into_iter()
@@ -347,7 +348,7 @@ pub async fn settle_by_word(
     if said.has_errors() {
         return Err(said);
     }
-    said.append(loaded.unserved());
+    said.append(loaded.unserved(session));
     let (variables, problems) = loaded.variables(session);
     said.append(problems);
     if said.has_errors() {
@@ -507,6 +508,6 @@ async fn import(
     if read.new.is_null() {
         return Err(not_found("it does not exist"));
     }
-    stored(begun, &read.new, read.private, &schema, false)
+    stored(begun, &read.new, read.private, &schema, begun.provisions)
         .ok_or_else(|| not_found("the provider read something that is not of its schema's type"))
 }

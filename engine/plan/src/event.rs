@@ -5,6 +5,7 @@ use crate::change::ResourceInstanceChange;
 use formwork_addresses::AbsResourceInstance;
 use formwork_diagnostics::Diagnostic;
 use formwork_values::Value;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Which object an event is about, and what is being done to it.
@@ -78,6 +79,19 @@ impl ChangeSummary {
     }
 }
 
+/// How far a provisioner has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProvisionStep {
+    /// It begins.
+    Started,
+    /// It has written a line; told in its stead where the line must not be told.
+    Output(String),
+    /// It succeeded.
+    Finished,
+    /// It failed.
+    Failed,
+}
+
 /// Something that happened.
 #[derive(Clone, Debug)]
 pub enum Event {
@@ -103,6 +117,8 @@ pub enum Event {
     ApplyFinished(Hook, Duration),
     /// An operation failed; its diagnostics follow at the end of the run.
     ApplyFailed(Hook, Duration),
+    /// A provisioner, named by its kind, runs for an object.
+    Provision(Hook, Arc<str>, ProvisionStep),
     /// A pending operation of a former run was settled, and how.
     Settled(Hook, String),
     /// Applying has ended.

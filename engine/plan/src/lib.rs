@@ -35,7 +35,7 @@ pub use change::{Importing, OutputChange, ResourceInstanceChange};
 pub use checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
 pub use decision::{Decision, decide};
 pub use deferred::{DeferredChange, DeferredReason};
-pub use event::{ChangeSummary, Event, EventSink, Hook, Phase, identifier};
+pub use event::{ChangeSummary, Event, EventSink, Hook, Phase, ProvisionStep, identifier};
 pub use execution::{ExecutionGraph, NodeId, Operation, OperationKind};
 pub use file::{FORMAT_VERSION, PlanEncodeError, PlanFileError, decode, encode};
 pub use test_report::{FileReport, LeftBehind, RunReport, TestCounts, TestReport, TestStatus};

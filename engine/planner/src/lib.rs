@@ -30,6 +30,7 @@ mod outputs;
 mod prior;
 mod protection;
 mod providers;
+mod provisioning;
 mod refresh;
 mod scope;
 mod triggers;

@@ -5,6 +5,7 @@ use crate::imports::Wanted;
 use crate::instance::{Subject, Wishes, plan_configured};
 use crate::prior::PriorObject;
 use crate::protection::protection;
+use crate::provisioning::check_provisioners;
 use crate::walk::{Walk, join, lock};
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode,
@@ -168,6 +169,9 @@ impl<'a> Walk<'a> {
                 return Visit::Failed;
             }
         };
+        if self.say(self.check_provisioners(placed).await) == Visit::Failed {
+            return Visit::Failed;
+        }
         let shared = shared.as_ref();
         let keys = self.taking_part(placed);
         let imports = match self.imports_of(placed).await {
@@ -206,6 +210,33 @@ impl<'a> Walk<'a> {
         } else {
             Visit::Done
         }
+    }
+
+    /// What is wrong with the provisioners, whatever the object will be.
+    async fn check_provisioners(&self, placed: Placed<'_>) -> Diagnostics {
+        let block = placed.block;
+        if block.provisioners.is_empty() {
+            return Diagnostics::new();
+        }
+        let evaluator = &self.input.evaluator;
+        let providers = &self.input.providers;
+        let Some(module) = evaluator.module(placed.module_instance) else {
+            return Diagnostics::new();
+        };
+        let config = evaluator
+            .configuration()
+            .provider_of(&placed.module_instance.path(), block)
+            .config;
+        let schema = providers.schema_of(&config.provider, &block.address);
+        let object = schema.map_or_else(Value::dynamic, |s| Value::unknown(s.ty()));
+        let scope = ModuleScope::new(
+            evaluator,
+            placed.module_instance,
+            crate::validate::repetition_of(block),
+        )
+        .with_self(object);
+        let functions = evaluator.functions(module);
+        check_provisioners(evaluator, providers, block, &scope, &functions).await
     }
 
     /// The instances that take part. Of the others references see what the state knows.

@@ -6,6 +6,7 @@
 //! unchecked but for their references and functions, which is said once per provider.
 
 use crate::conditions::{judge, placed_at_value};
+use crate::provisioning::{check_provisioners, check_removed};
 use crate::walk::with_origin;
 use formwork_addresses::{
     AbsProviderConfig, InstanceKey, ModulePath, ProviderAddr, Resource, ResourceMode,
@@ -46,6 +47,7 @@ pub async fn validate(
         mut said,
         ..
     } = v;
+    said.append(check_removed(evaluator, providers).await);
     said.append(unchecked.told(providers));
     said
 }
@@ -304,6 +306,8 @@ impl Validation<'_> {
             self.said.append(said);
         }
         let scope = scope.with_self(object);
+        let said = check_provisioners(evaluator, self.providers, block, &scope, &functions).await;
+        self.said.append(said);
         let (_, said) = judge(
             evaluator,
             &block.lifecycle.postconditions,
@@ -454,7 +458,8 @@ fn only_partly(blocks: &BTreeSet<SourceRange>) -> String {
     }
 }
 
-fn repetition_of(block: &ResourceBlock) -> RepetitionData {
+/// What stands for all instances of a block.
+pub(crate) fn repetition_of(block: &ResourceBlock) -> RepetitionData {
     use formwork_configuration::Repetition;
     let all = RepetitionData::unknown();
     match block.repetition {

@@ -7,6 +7,7 @@ use crate::imports::{self, Imported};
 use crate::input::{PlanInput, Planned};
 use crate::managed::{Placed, check_ignored};
 use crate::providers::{Configured, configure_provider};
+use crate::provisioning::check_removed;
 use crate::{orphans, outputs};
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, Resource,
@@ -657,6 +658,7 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
             said.append(graph.self_references());
             if input.mode == PlanMode::Normal {
                 said.append(imports::without_configuration(&walk_));
+                said.append(check_removed(&input.evaluator, &input.providers).await);
             }
             if !said.has_errors() {
                 let report = walk(graph.dag(), input.parallelism, &input.cancel, |node| {

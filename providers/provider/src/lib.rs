@@ -20,11 +20,15 @@
 #![forbid(unsafe_code)]
 
 mod ephemeral;
+mod provisioner;
 mod registry;
 mod requests;
 mod settle;
 
 pub use ephemeral::OpenEphemerals;
+pub use provisioner::{
+    LineSink, ProvisionRequest, Provisioner, Stop, connection_schema, no_such_provisioner,
+};
 pub use registry::{Overriding, ProviderFactory, Providers};
 pub use requests::{
     ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, DeferredReason,

@@ -1,6 +1,6 @@
 //! The providers of a run: launched, described, configured.
 
-use crate::{ConfigureRequest, Provider, Reported};
+use crate::{ConfigureRequest, Provider, Provisioner, Reported, no_such_provisioner};
 use async_trait::async_trait;
 use formwork_addresses::{
     AbsProviderConfig, AbsResourceInstance, ProviderAddr, Resource, ResourceMode,
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Who makes providers: the composition root, which knows the native ones by name.
+/// Who makes providers and provisioners: the composition root, which knows ours by name.
 #[async_trait]
 pub trait ProviderFactory: Send + Sync {
     /// A fresh provider that nobody has configured.
@@ -20,6 +20,14 @@ pub trait ProviderFactory: Send + Sync {
     /// # Errors
     /// That the provider is neither native nor installed, or why it could not be started.
     async fn launch(&self, provider: &ProviderAddr) -> Result<Arc<dyn Provider>, Diagnostics>;
+
+    /// The provisioner of a kind, such as `local-exec`.
+    ///
+    /// # Errors
+    /// That there is none.
+    fn provisioner(&self, kind: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {
+        Err(no_such_provisioner(kind))
+    }
 }
 
 /// What answers for single instances instead of their providers, in tests.
@@ -181,6 +189,14 @@ impl Providers {
     /// A provider that nobody has configured: for validation, upgrades and functions.
     pub fn unconfigured(&self, provider: &ProviderAddr) -> Option<&Arc<dyn Provider>> {
         self.launched.get(provider).map(|l| &l.provider)
+    }
+
+    /// The provisioner of a kind.
+    ///
+    /// # Errors
+    /// That there is none.
+    pub fn provisioner(&self, kind: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {
+        self.factory.provisioner(kind)
     }
 
     /// Providers with their versions.

@@ -320,7 +320,7 @@ struct BegunWire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     planned_private: Option<String>,
     /// An object without attributes: schema version, sensitive paths, dependencies and order of
-    /// replacement of the object to come.
+    /// replacement of the object to come; tainted if provisioners are to run on it.
     becomes: Box<RawValue>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     found: Option<Box<RawValue>>,
@@ -352,6 +352,11 @@ pub(crate) fn entry_to_json(entry: &JournalEntry) -> String {
             becomes.sensitive = b.sensitive.clone();
             becomes.dependencies = b.dependencies.clone();
             becomes.create_before_destroy = b.create_before_destroy;
+            let becomes = if b.provisions {
+                becomes.tainted()
+            } else {
+                becomes
+            };
             EntryWire::Begun(Box::new(BegunWire {
                 id: b.id.0,
                 action: b.action.word().to_owned(),
@@ -444,6 +449,7 @@ fn begun_from_wire(wire: &BegunWire) -> Result<Begun, String> {
         deposes: deposed(&wire.deposes)?,
         action: OperationAction::from_word(&wire.action).ok_or(UNKNOWN_FORM)?,
         provider,
+        provisions: becomes.is_tainted(),
         schema_version: becomes.schema_version,
         prior: object_from_wire(wire.prior.as_deref())?,
         planned: bytes_from_wire(wire.planned.as_ref())?,

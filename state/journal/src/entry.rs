@@ -102,6 +102,9 @@ pub struct Begun {
     pub dependencies: Arc<[AbsResource]>,
     /// Whether the replacement of the object to come is created first.
     pub create_before_destroy: bool,
+    /// Whether provisioners are to run on the object once it is there: until they have, it counts as
+    /// tainted, however its creation is found to have ended.
+    pub provisions: bool,
     /// The object that is known to exist although the state lacks it; only of an operation that was
     /// found in the journal of an older state.
     pub found: Option<Arc<ResourceInstanceObject>>,
@@ -130,6 +133,7 @@ impl Begun {
             sensitive: SensitivePaths::none(),
             dependencies: Arc::from([]),
             create_before_destroy: false,
+            provisions: false,
             found: None,
         }
     }

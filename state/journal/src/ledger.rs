@@ -219,7 +219,8 @@ impl Ledger {
                 self.state.remove_deposed(address, key);
             }
         }
-        if self.lenient {
+        // Provisioners make nothing: who made the object is who created it.
+        if self.lenient && begun.action != OperationAction::Provision {
             let place = (address.clone(), begun.deposed.clone());
             match object {
                 Some(_) => self.makers.insert(place, begun.clone()),

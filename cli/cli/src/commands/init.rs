@@ -101,7 +101,7 @@ async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Inter
             "initializing_backend_message",
             "Initializing the backend...",
         );
-        said.append(loaded.unserved());
+        said.append(loaded.unserved(&operation.ops));
         if !said.has_errors() {
             let asked = arguments.variables.input;
             let how = Initialising {

@@ -108,7 +108,7 @@ async fn test(session: &Session, arguments: &arguments::Test, interrupts: &Inter
     if sink.json {
         sink.line(|s, at| s.version(at));
     }
-    let worlds = Worlds::new(session);
+    let worlds = Worlds::new(session, interrupts);
     let report = formwork_ops::test(&operation.ops, &options, &worlds, &sink).await;
     operation.end().await;
     let Some(report) = report else {

@@ -6,11 +6,11 @@ use super::tree::write_key;
 use super::write::{self, Object};
 use crate::diagnostics::{Signatures, Snippets, write_diagnostic};
 use crate::text::lines::{apply_line, duration, plan_line, seconds};
-use crate::text::progress::{finished, id, started, still, words};
+use crate::text::progress::{finished, id, provisioning, started, still, words};
 use formwork_addresses::{AbsResourceInstance, InstanceKey, ResourceMode};
 use formwork_diagnostics::{Diagnostic, Severity, SourceMap};
 use formwork_plan::{
-    Action, ActionReason, ChangeSummary, Event, Hook, OutputChange, PlanMode,
+    Action, ActionReason, ChangeSummary, Event, Hook, OutputChange, PlanMode, ProvisionStep,
     ResourceInstanceChange,
 };
 use formwork_state::OutputState;
@@ -163,6 +163,7 @@ impl EventStream<'_> {
                 let text = format!("{} errored after {}", words(hook).noun, duration(*time));
                 hooked(at, kind, hook, &text, Fields::running(*time))
             }
+            Event::Provision(hook, kind, step) => provision(at, hook, kind, step),
             Event::Settled(hook, how) => {
                 let message = format!("{}: left open by an earlier run: {how}", hook.address);
                 line("info", &message, at, |o| {
@@ -251,6 +252,33 @@ fn hooked(at: &str, kind: &str, hook: &Hook, text: &str, fields: Fields) -> Stri
             }
         });
         o.text("type", kind);
+    })
+}
+
+/// How a provisioner fares. Its hook has no action, and the provisioner's kind instead.
+fn provision(at: &str, hook: &Hook, kind: &str, step: &ProvisionStep) -> String {
+    let (word, text) = match step {
+        ProvisionStep::Started => ("provision_start", provisioning(kind)),
+        ProvisionStep::Output(output) => ("provision_progress", format!("({kind}): {output}")),
+        ProvisionStep::Finished => (
+            "provision_complete",
+            format!("({kind}) Provisioning complete"),
+        ),
+        ProvisionStep::Failed => (
+            "provision_errored",
+            format!("({kind}) Provisioning errored"),
+        ),
+    };
+    let message = format!("{}: {text}", hook.address);
+    line("info", &message, at, |o| {
+        o.object("hook", |o| {
+            o.object("resource", |o| write_resource(o, &hook.address));
+            o.text("provisioner", kind);
+            if let ProvisionStep::Output(output) = step {
+                o.text("output", output);
+            }
+        });
+        o.text("type", word);
     })
 }
 
@@ -432,6 +460,26 @@ mod tests {
                         "terraform_data.a[0]",
                         "0"
                     )
+                ),
+            ),
+            (
+                Event::Provision(
+                    hook("terraform_data.a", Action::NoOp, None),
+                    "local-exec".into(),
+                    ProvisionStep::Output("made".to_owned()),
+                ),
+                format!(
+                    r#""@message":"terraform_data.a: (local-exec): made","@module":"terraform.ui","@timestamp":"T","hook":{{{a},"provisioner":"local-exec","output":"made"}},"type":"provision_progress"}}"#
+                ),
+            ),
+            (
+                Event::Provision(
+                    hook("terraform_data.a", Action::NoOp, None),
+                    "local-exec".into(),
+                    ProvisionStep::Finished,
+                ),
+                format!(
+                    r#""@message":"terraform_data.a: (local-exec) Provisioning complete","@module":"terraform.ui","@timestamp":"T","hook":{{{a},"provisioner":"local-exec"}},"type":"provision_complete"}}"#
                 ),
             ),
             (

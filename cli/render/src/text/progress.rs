@@ -5,7 +5,7 @@ use crate::diagnostics::diagnostic_text;
 use crate::style::{Role, Style};
 use formwork_addresses::ResourceMode;
 use formwork_diagnostics::SourceMap;
-use formwork_plan::{Action, Event, Hook};
+use formwork_plan::{Action, Event, Hook, ProvisionStep};
 use std::time::Duration;
 
 /// How a run's events are told.
@@ -34,6 +34,16 @@ impl Progress {
                 hook,
                 format!("{} failed after {}", words(hook).noun, duration(*time)),
             ),
+            Event::Provision(hook, kind, ProvisionStep::Output(line)) => {
+                let address = self.style.paint(Role::Strong, &hook.address.to_string());
+                return Some(format!("{address} ({kind}): {line}\n"));
+            }
+            Event::Provision(hook, kind, ProvisionStep::Started) if !self.concise => {
+                (hook, provisioning(kind))
+            }
+            Event::Provision(hook, kind, ProvisionStep::Failed) => {
+                (hook, format!("Provisioner '{kind}' failed"))
+            }
             Event::Settled(hook, how) => (hook, format!("left open by an earlier run: {how}")),
             Event::Said(diagnostic) => {
                 return Some(diagnostic_text(diagnostic, sources, self.style));
@@ -82,6 +92,10 @@ pub(crate) fn id(hook: &Hook) -> String {
         Some((key, value)) => format!(" [{key}={value}]"),
         None => String::new(),
     }
+}
+
+pub(crate) fn provisioning(kind: &str) -> String {
+    format!("Provisioning with '{kind}'...")
 }
 
 pub(crate) fn started(hook: &Hook) -> String {

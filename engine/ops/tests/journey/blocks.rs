@@ -85,6 +85,7 @@ const ON_PURPOSE: &[(&str, &str, &str)] = &[
         "step 2: plan.diagnostics[0]",
         NEARER,
     ),
+    ("provisioners-mistakes", "step 1: plan.", SHAPES),
     ("removed-after-moved", "step 2: plan.diagnostics[0]", NAMED),
     (
         "removed-after-moved",
@@ -126,6 +127,7 @@ const KEPT: &str =
 const NAMED: &str = "the tool's own name stands in the summary";
 const LEFT: &str = "what leaves the state is no planned value";
 const ONCE: &str = "one mistake is told once";
+const SHAPES: &str = "what is wrong with the shape of blocks is told before values are looked at";
 const SOONER: &str = "what is not declared is told when validating";
 
 #[tokio::test]

@@ -7,7 +7,8 @@ use formwork_environment::{Environment, Fixed};
 use formwork_graph::Cancellation;
 use formwork_ops::{Session, Settings};
 use formwork_plan::{Event, EventSink, Plan};
-use formwork_provider::{Provider, ProviderFactory};
+use formwork_provider::{Provider, ProviderFactory, Provisioner};
+use formwork_provisioners::Running;
 use formwork_state_backends::{Backup, LocalStore, RemoteStates};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,6 +29,10 @@ impl ProviderFactory for Builtins {
             return Ok(Arc::new(BuiltinProvider::new(self.0.clone(), states)));
         }
         Err(Diagnostic::error("Provider not available", provider.to_string()).into())
+    }
+
+    fn provisioner(&self, kind: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {
+        formwork_provisioners::find(kind, &self.0, &Running::default())
     }
 }
 

@@ -82,9 +82,8 @@ pub const DIFFERENT: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "Whoever runs it says so: provisioners are not asked by validate.",
+        "What is wrong with a provisioner is told at its block, as that of remote-exec is.",
         &[
-            "resource \"terraform_data\" \"a\" {\n provisioner \"nope\" {\n }\n}\n",
             "resource \"terraform_data\" \"a\" {\n provisioner \"file\" {\n destination = \"x\"\n }\n}\n",
         ],
     ),

@@ -1,0 +1,5 @@
+resource "terraform_data" "a" {
+  provisioner "nobody-knows" {
+    command = "x"
+  }
+}

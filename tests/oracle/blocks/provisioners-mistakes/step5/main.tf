@@ -1,0 +1,5 @@
+resource "terraform_data" "x" {
+  provisioner "local-exec" {
+    command = self.nothing
+  }
+}
