@@ -2,6 +2,7 @@
 
 use crate::entry::{Begun, JournalEntry, OperationAction, OperationId, Phase, Resolution};
 use crate::pending::PendingOperation;
+use crate::replay::key_of;
 use formwork_addresses::{AbsResourceInstance, DeposedKey};
 use formwork_state::{ObjectStatus, ResourceInstanceObject, State};
 use std::collections::BTreeMap;
@@ -128,13 +129,18 @@ impl Ledger {
                 }
                 Ok(())
             }
-            JournalEntry::Succeeded { object, .. }
-            | JournalEntry::Settled {
+            JournalEntry::Succeeded { object, .. } => {
+                if let Some(open) = self.end(id) {
+                    self.done(&open.begun, object.as_ref());
+                }
+                Ok(())
+            }
+            JournalEntry::Settled {
                 resolution: Resolution::Done(object),
                 ..
             } => {
                 if let Some(open) = self.end(id) {
-                    self.done(&open.begun, object.as_ref());
+                    self.found_out(&open.begun, object.as_ref());
                 }
                 Ok(())
             }
@@ -229,6 +235,45 @@ impl Ledger {
         }
     }
 
+    /// What was found out of an operation of a former run. Another tool may have put another object in
+    /// its place since: that one stays, and this one becomes a deposed one, which the next plan shows.
+    fn found_out(&mut self, begun: &Arc<Begun>, object: Option<&Arc<ResourceInstanceObject>>) {
+        let (address, provider) = (&begun.address, &begun.provider);
+        let known = object.or(begun.prior.as_ref()).or(begun.found.as_ref());
+        let taken = match known {
+            Some(known) if begun.deposed.is_none() => self.is_taken(begun, known),
+            _ => false,
+        };
+        match object {
+            Some(object) if taken => {
+                if let Some(key) = self.free_key(address) {
+                    self.state
+                        .set_deposed(address, &key, provider, object.clone());
+                }
+            }
+            None if taken => {}
+            _ => self.done(begun, object),
+        }
+    }
+
+    /// Whether the current object is neither `known` nor the one that the operation was on.
+    fn is_taken(&self, begun: &Begun, known: &ResourceInstanceObject) -> bool {
+        let there = self.state.object(&begun.address).and_then(|o| key_of(o));
+        let before = begun.prior.as_deref().and_then(key_of);
+        match (there, key_of(known)) {
+            (Some(there), Some(known)) => there != known && Some(there) != before,
+            // without anything that tells objects apart, one at the address is taken for this one
+            _ => false,
+        }
+    }
+
+    fn free_key(&self, address: &AbsResourceInstance) -> Option<DeposedKey> {
+        free_key(|k| {
+            self.state.deposed(address, k).is_none()
+                && !self.busy.contains_key(&(address.clone(), Some(k.clone())))
+        })
+    }
+
     fn not_done(&mut self, begun: &Begun) {
         if let Some(key) = &begun.deposes
             && self.state.undepose(&begun.address, key)
@@ -247,6 +292,12 @@ impl Ledger {
                 Some(key) if self.state.deposed(address, key).is_none() => {
                     self.state
                         .set_deposed(address, key, provider, found.clone());
+                }
+                None if self.is_taken(begun, found) => {
+                    if let Some(key) = self.free_key(address) {
+                        self.state
+                            .set_deposed(address, &key, provider, found.clone());
+                    }
                 }
                 _ => {}
             }
@@ -274,4 +325,11 @@ impl Ledger {
                 .set_object(&begun.address, &begun.provider, object);
         }
     }
+}
+
+/// The first key that is free.
+pub(crate) fn free_key(is_free: impl Fn(&DeposedKey) -> bool) -> Option<DeposedKey> {
+    (0..=u32::MAX)
+        .map(|n| DeposedKey::from_bytes(n.to_be_bytes()))
+        .find(is_free)
 }

@@ -2,9 +2,9 @@
 
 use crate::codec::{Head, Journal, SnapshotHash};
 use crate::entry::{Begun, OperationAction, OperationId};
-use crate::ledger::{Ledger, Place};
+use crate::ledger::{Ledger, Place, free_key};
 use crate::pending::PendingOperation;
-use formwork_addresses::{DeposedKey, ResourceMode};
+use formwork_addresses::ResourceMode;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_state::{ResourceInstanceObject, Snapshot, State};
 use serde_json::value::RawValue;
@@ -119,6 +119,10 @@ fn relation(head: &Head, snapshot: Option<(&Snapshot, SnapshotHash)>) -> Result<
     if head.cloud != snapshot.cloud() {
         return Err("it belongs to another cloud than the state does".to_owned());
     }
+    if head.snapshot.is_none() && head.lineage != snapshot.lineage {
+        // there was no state when it began, so whoever wrote the first one did not know its lineage
+        return Ok(Relation::Stale);
+    }
     if head.lineage != snapshot.lineage {
         return Err(format!(
             "it belongs to the state of lineage {}, but the state has lineage {}",
@@ -222,12 +226,10 @@ fn lacking(ledger: &Ledger, state: &State) -> Vec<PendingOperation> {
             (false, None) => None,
             (false, Some(_)) if places.contains(&(address.clone(), Some(key.clone()))) => {
                 // another object comes to be deposed by this key
-                (0..=u32::MAX)
-                    .map(|n| DeposedKey::from_bytes(n.to_be_bytes()))
-                    .find(|k| {
-                        state.deposed(address, k).is_none()
-                            && !places.contains(&(address.clone(), Some(k.clone())))
-                    })
+                free_key(|k| {
+                    state.deposed(address, k).is_none()
+                        && !places.contains(&(address.clone(), Some(k.clone())))
+                })
             }
             (false, Some(_)) => continue,
         };
@@ -263,7 +265,7 @@ fn holds(state: &State, begun: &Begun, object: &Arc<ResourceInstanceObject>) -> 
 }
 
 /// What tells an object from others of its type: its id, else the provider's identity.
-fn key_of(object: &ResourceInstanceObject) -> Option<String> {
+pub(crate) fn key_of(object: &ResourceInstanceObject) -> Option<String> {
     let id = object.attributes_json().and_then(|json| {
         let entries: BTreeMap<String, &RawValue> = serde_json::from_str(json.get()).ok()?;
         entries.get("id").map(|raw| raw.get().to_owned())

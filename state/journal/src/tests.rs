@@ -324,6 +324,7 @@ fn a_journal_of_an_older_state_is_not_replayed_and_loses_nothing() {
     check_stale("", "+1 a.b, s1 new", "a.b=other", "create of a.b found");
     check_stale("", "+1 a.b, n1", "", "create of a.b");
     check_stale("", "+1 a.b, n1", "a.b=other", "create of a.b");
+    check_stale("a.b=old", "-1 a.b, n1", "a.b=other", "delete of a.b");
     check_stale("", "+1 a.b, s1 new, -2 a.b, s2", "", "");
     check_stale("a.b=old", "~1 a.b, s1 old", "a.b=old", "");
     check_stale("a.b=old", "~1 a.b, n1", "a.b=old", "");
@@ -400,6 +401,18 @@ fn what_is_settled_on_a_newer_state_keeps_every_object() {
     check_settled("+1 a.b, s1 new, -2 a.b, n2", "", "u2", "a.b=new");
     check_settled("+1 a.b, s1 new, -2 a.b, n2", "", "d2", "");
     check_settled("+1 a.b, s1 new", "", "u1", "");
+    // another object has taken the place: it stays, and neither is forgotten
+    let both = "a.b=other, a.b@00000000=new";
+    for made in ["+1 a.b, s1 new", "+1 a.b, n1"] {
+        check_settled(made, "a.b=other", "d1 new", both);
+        check_settled(made, "a.b=other", "d1 other", "a.b=other");
+        check_settled(made, "a.b=other", "u1", "a.b=other");
+    }
+    for then in ["~2 a.b, n2", "-2 a.b, n2"] {
+        let text = format!("+1 a.b, s1 new, {then}");
+        check_settled(&text, "a.b=other", "u2", both);
+    }
+    check_settled("+1 a.b, s1 new, -2 a.b, n2", "a.b=other", "d2", "a.b=other");
     let two = "+1 a.b, s1 new, +2 a.b^0badcafe, n2";
     check_settled(two, "", "d1 new, u2", "a.b@0badcafe=new");
     check_settled(two, "", "d1 new, d2 newer", "a.b=newer, a.b@0badcafe=new");
@@ -468,6 +481,17 @@ fn a_journal_of_another_state_is_refused() {
     assert_eq!(show(&replayed.state), "a.b=new");
     assert_eq!(replayed.next, OperationId(2));
     assert_eq!(replayed.lineage.as_deref(), Some("lineage"));
+    // whoever writes the first one meanwhile gives it a lineage of its own
+    let (first, bytes) = snapshot(state("a.c=x"), 1);
+    let mut alone = head(0, None);
+    alone.lineage = "other".to_owned();
+    let journal = decode(&encode(&alone, &entries("+1 a.b, s1 new")), "x")
+        .expect("whole")
+        .expect("a head");
+    let hash = SnapshotHash::of(&bytes);
+    let replayed = replay(Some((&first, hash)), Some(&journal)).expect("usable");
+    assert_eq!(replayed.relation, Some(Relation::Stale));
+    assert_eq!(pending_text(&replayed.pending), "create of a.b found");
 }
 
 #[test]

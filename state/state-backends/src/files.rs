@@ -77,11 +77,12 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], process: u32, locked: bool) -> 
             .open(&new)?;
         // one that a process of the same number left
         file.set_len(0)?;
+        file.write_all(bytes)?;
+        // its length is part of that; its times are not, and nobody needs them
+        file.sync_data()?;
         if locked && !try_lock(&file)? {
             return Err(io::Error::other("another process uses the new file"));
         }
-        file.write_all(bytes)?;
-        file.sync_all()?;
         fs::rename(&new, path)?;
         sync_directory(path)?;
         Ok(file)
@@ -113,6 +114,15 @@ pub(crate) fn remove_unfinished(path: &Path) {
         if mine {
             let _ = fs::remove_file(entry.path());
         }
+    }
+}
+
+/// Whether no other file than this one stands at `path`.
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(mine), Ok(there)) => (mine.dev(), mine.ino()) == (there.dev(), there.ino()),
+        (_, Err(e)) => e.kind() == ErrorKind::NotFound,
+        (Err(_), _) => false,
     }
 }
 
@@ -153,8 +163,7 @@ pub(crate) fn open_locked(path: &Path) -> io::Result<Option<Locked>> {
         if !try_lock(&file)? {
             return Ok(None);
         }
-        let (mine, there) = (file.metadata()?, fs::metadata(path));
-        if there.is_ok_and(|t| (t.dev(), t.ino()) == (mine.dev(), mine.ino())) {
+        if path.exists() && is_at(&file, path) {
             return Ok(Some(Locked { file, created }));
         }
     }

@@ -199,16 +199,36 @@ impl Inner {
             });
         };
         files::remove_unfinished(&self.path);
-        // a message for others; the lock stands without it
-        let _ = OpenOptions::new()
+        let told = self.tell_holder(info);
+        held.lock = Some((locked, info.clone()));
+        told.map_err(|e| {
+            drop(held);
+            // what was locked is given up, and a file that was made for it is removed
+            let _ = self.unlock(&info.id);
+            let d = explain(
+                "Error acquiring the state lock",
+                "Writing who holds the lock to",
+                &self.info_path(),
+                &e,
+            );
+            LockError::Failed(d.into())
+        })
+    }
+
+    /// Writes the message for others. The lock stands without it, so where no such file may be made
+    /// (a directory that is read-only) there is none; a disk that is full or broken is told of before
+    /// anything is begun.
+    fn tell_holder(&self, info: &LockInfo) -> io::Result<()> {
+        let file = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(true)
             .mode(0o600)
-            .open(self.info_path())
-            .and_then(|mut f| f.write_all(info.to_json().as_bytes()));
-        held.lock = Some((locked, info.clone()));
-        Ok(())
+            .open(self.info_path());
+        match file {
+            Ok(mut file) => file.write_all(info.to_json().as_bytes()),
+            Err(_) => Ok(()),
+        }
     }
 
     fn unlock(&self, id: &str) -> Result<(), Diagnostics> {
@@ -270,6 +290,22 @@ impl Inner {
         }
     }
 
+    /// Somebody has put another file where the locked one was.
+    fn lock_is_lost(&self) -> Diagnostic {
+        Diagnostic::error(
+            "State lock lost",
+            format!(
+                "The state {} is not the file any more that this run locked: somebody has put another one in its place \
+                 meanwhile, without looking at the lock. It was not overwritten.",
+                self.shown
+            ),
+        )
+        .hint(
+            "What this run did stands in the journal beside the state. Find out who wrote the state, then run again: \
+             what the state lacks is then settled.",
+        )
+    }
+
     fn current(&self, held: &Held) -> io::Result<Option<Vec<u8>>> {
         let bytes = match &held.lock {
             Some((locked, _)) => Some(files::read_open(&locked.file)?),
@@ -288,6 +324,11 @@ impl Inner {
     fn write(&self, bytes: &[u8]) -> Result<(), Diagnostics> {
         const SUMMARY: &str = "Failed to write the state";
         let mut held = self.held();
+        if let Some((locked, _)) = &held.lock
+            && !files::is_at(&locked.file, &self.path)
+        {
+            return Err(self.lock_is_lost().into());
+        }
         if let Some(backup) = self.backup.as_ref().filter(|_| !held.backed_up) {
             let old = self
                 .current(&held)

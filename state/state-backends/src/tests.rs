@@ -133,6 +133,25 @@ fn a_lock_excludes_others_also_after_a_write() {
 }
 
 #[test]
+fn a_state_that_was_replaced_under_the_lock_is_not_overwritten() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("terraform.tfstate");
+    let one = store(&dir);
+    block_on(one.write_snapshot(b"one")).expect("written");
+    block_on(one.lock(&info("x"))).expect("locked");
+    fs::write(dir.path().join("other"), "other").expect("written");
+    fs::rename(dir.path().join("other"), &path).expect("renamed");
+    let said = block_on(one.write_snapshot(b"two")).expect_err("the lock is lost");
+    let said = said.iter().next().expect("one").clone();
+    assert_eq!(said.summary, "State lock lost");
+    assert_eq!(fs::read(&path).expect("readable"), b"other");
+    // what is gone has nobody's work in it
+    fs::remove_file(&path).expect("removed");
+    block_on(one.write_snapshot(b"three")).expect("written");
+    assert_eq!(fs::read(&path).expect("readable"), b"three");
+}
+
+#[test]
 fn a_state_that_was_made_to_be_locked_goes_again() {
     let dir = tempfile::tempdir().expect("a directory");
     let one = store(&dir);

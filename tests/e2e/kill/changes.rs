@@ -8,12 +8,10 @@
 
 use crate::lab::{Kill, Lab};
 use crate::truth::{self, Cloud};
-use crate::{APPLY, Draw, PLAN};
+use crate::{APPLY, DESTROY, Draw, PLAN};
 use formwork_testkit::{Scenario, budget};
 use serde_json::json;
 use std::time::Instant;
-
-const DESTROY: [&str; 3] = ["destroy", "-auto-approve", "-input=false"];
 
 /// Requests that a step makes, roughly; a kill that comes too late finds the step ended.
 const LINES: usize = 45;

@@ -4,7 +4,7 @@ use formwork_testkit::{MockProcess, Ran, Scenario, TestEnv, until};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// No run takes so long, on however slow a machine.
@@ -34,7 +34,18 @@ pub struct Lab {
 impl Lab {
     /// Serves a scenario beside the root module at `root`, which `fill` puts there.
     pub fn new(scenario: &Scenario, root: &'static str, fill: impl FnOnce(&TestEnv)) -> Self {
-        let env = TestEnv::new(env!("CARGO_BIN_EXE_formwork"));
+        let binary = Path::new(env!("CARGO_BIN_EXE_formwork"));
+        Self::of(binary, scenario, root, fill)
+    }
+
+    /// The same for a binary of the caller's choice.
+    pub fn of(
+        binary: &Path,
+        scenario: &Scenario,
+        root: &'static str,
+        fill: impl FnOnce(&TestEnv),
+    ) -> Self {
+        let env = TestEnv::new(binary);
         fill(&env);
         let server = Some(env.serve(WORLD, scenario));
         Self { env, root, server }
@@ -53,7 +64,7 @@ impl Lab {
     }
 
     /// The arguments of a command on the root module and the mock cloud.
-    fn arguments(&self, command: &[&str]) -> Vec<String> {
+    pub fn arguments(&self, command: &[&str]) -> Vec<String> {
         let mut all = vec![format!("-chdir={}", self.root)];
         all.extend(command.iter().map(ToString::to_string));
         all.push(self.server().flag.clone());
@@ -129,7 +140,8 @@ impl Lab {
         self.server().log(&self.env)
     }
 
-    fn state(&self) -> PathBuf {
+    /// The file of the state.
+    pub fn state(&self) -> PathBuf {
         let state = ".formwork/mock/state/terraform.tfstate";
         self.env.path().join(self.root).join(state)
     }
@@ -139,11 +151,16 @@ impl Lab {
         std::fs::read(self.state()).unwrap_or_default()
     }
 
-    /// The bytes of its journal, none if there is none.
-    pub fn journal_bytes(&self) -> Vec<u8> {
+    /// The file of its journal.
+    pub fn journal(&self) -> PathBuf {
         let mut name = self.state().into_os_string();
         name.push(".journal");
-        std::fs::read(name).unwrap_or_default()
+        name.into()
+    }
+
+    /// The bytes of its journal, none if there is none.
+    pub fn journal_bytes(&self) -> Vec<u8> {
+        std::fs::read(self.journal()).unwrap_or_default()
     }
 
     /// Asks the mock from outside, as somebody else would; panics unless it answers 200.

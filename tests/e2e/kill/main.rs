@@ -25,13 +25,24 @@
 //! **Changes** (`changes.rs`): the same while objects are changed, replaced and destroyed.
 //!
 //! **Faults** (`faults.rs`): everything else that may go wrong in the middle of an apply.
+//!
+//! **Under strace**, so skipped where ptrace is not allowed: killed at every kind of call over a whole
+//! life (`points.rs`); that what is sent stands durably in the journal first (`durable.rs`); disks that
+//! are full, broken, read-only (`disks.rs`); two runs at once, and Terraform's between ours
+//! (`together.rs`). These run `FORMWORK_BIN`; without it, from a budget of 300 on, the release binary,
+//! which they build into cargo's target directory; else what cargo has built for the tests.
 
-// A test may end by panicking, its helpers too.
-#![allow(clippy::expect_used, clippy::panic)]
+// A test may end by panicking, its helpers too; and they say what they have tried.
+#![allow(clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod changes;
+mod disks;
+mod durable;
 mod faults;
 mod lab;
+mod points;
+mod strace;
+mod together;
 mod truth;
 
 use formwork_testkit::{Scenario, TestEnv, budget};
@@ -43,7 +54,15 @@ use std::time::{Duration, Instant};
 
 const ROOT: &str = "roce-cluster/examples/a4";
 const APPLY: [&str; 3] = ["apply", "-auto-approve", "-input=false"];
+const DESTROY: [&str; 3] = ["destroy", "-auto-approve", "-input=false"];
 const PLAN: [&str; 3] = ["plan", "-detailed-exitcode", "-input=false"];
+
+/// Says that something is not tried here, and why. Straight to the stream: what macros print is shown
+/// only of tests that fail.
+fn skipped(why: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "skipped: {why}");
+}
 
 /// A small generator: a round's moments are a function of the seed and the round.
 struct Draw(u64);

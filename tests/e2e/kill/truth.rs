@@ -5,12 +5,14 @@ use formwork_journal::{decode, replay};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Types whose instances are a part of another object, or a switch of one that was there before.
-const PARTS: [&str; 4] = [
+/// Types whose instances are a part of another object, a switch of one that was there before, or in
+/// the state alone.
+const PARTS: [&str; 5] = [
     "google_compute_router_nat",
     "google_project_iam_member",
     "google_project_service",
     "google_storage_bucket_iam_member",
+    "terraform_data",
 ];
 
 /// What was there at one moment.

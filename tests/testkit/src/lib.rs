@@ -130,6 +130,25 @@ impl TestEnv {
         command
     }
 
+    /// The command run by another program, such as `strace -f`, in the same surroundings; not yet run.
+    pub fn wrapped<S: AsRef<std::ffi::OsStr>>(
+        &self,
+        wrapper: &[S],
+        arguments: &[&str],
+    ) -> Command {
+        let (program, before) = wrapper.split_first().expect("a program");
+        let mut command = Command::new(program);
+        command
+            .args(before)
+            .arg(&self.binary)
+            .args(arguments)
+            .current_dir(self.path())
+            .env_clear()
+            .envs(&self.variables)
+            .stdin(Stdio::null());
+        command
+    }
+
     /// Runs the binary to its end, with nothing on standard input.
     #[track_caller]
     pub fn run(&self, arguments: &[&str]) -> Ran {
@@ -182,10 +201,15 @@ impl TestEnv {
     /// Starts the binary and lets it run; its output goes nowhere but to files in the folder above the
     /// working directory.
     pub fn start(&self, arguments: &[&str]) -> Child {
+        self.start_command(self.command(arguments))
+    }
+
+    /// Starts a command and lets it run; its output goes where that of [`TestEnv::start`] goes.
+    pub fn start_command(&self, mut command: Command) -> Child {
         let file = |name: &str| {
             std::fs::File::create(self.folder.path().join(name)).expect("a file for output")
         };
-        self.command(arguments)
+        command
             .stdout(file("stdout"))
             .stderr(file("stderr"))
             .spawn()

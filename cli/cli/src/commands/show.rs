@@ -42,7 +42,7 @@ async fn current(session: &Session, arguments: &arguments::Show, interrupts: &In
         ..Wanted::default()
     };
     let shown = view(session, interrupts, &wanted, async |operation, view| {
-        let snapshot = folded(view);
+        let snapshot = folded(operation, view);
         let pending = view.pending.iter().map(|operation| LeftOpen {
             address: operation.begun.address.to_string(),
             what: operation.describe(),

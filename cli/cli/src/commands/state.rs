@@ -86,9 +86,19 @@ pub async fn schemas(operation: &Operation, state: &State) -> Schemas {
     providers.all_schemas()
 }
 
-/// The snapshot with what the journal says.
-pub fn folded(view: &StateView) -> Option<Snapshot> {
-    let mut snapshot = view.snapshot.clone()?;
+/// The snapshot with what the journal says. A first run that was cut short has left a journal alone.
+pub fn folded(operation: &Operation, view: &StateView) -> Option<Snapshot> {
+    let mut snapshot = match (&view.snapshot, &view.lineage) {
+        (Some(snapshot), _) => snapshot.clone(),
+        (None, Some(lineage)) if view.folded => {
+            let ops = &operation.ops;
+            let version = ops.settings.level.version.to_string();
+            let mut snapshot = Snapshot::new(lineage.clone(), version);
+            snapshot.set_cloud(ops.cloud.as_deref());
+            snapshot
+        }
+        _ => return None,
+    };
     snapshot.state = view.state.clone();
     Some(snapshot)
 }
@@ -180,7 +190,7 @@ async fn show(session: &Session, arguments: &StateShow, interrupts: &Interrupts)
     let shown = view(session, interrupts, &wanted, async |operation, view| {
         let schemas = schemas(operation, &view.state).await;
         let shown = if arguments.json {
-            folded(view).and_then(|s| state_object_json(&s, &address, &schemas))
+            folded(operation, view).and_then(|s| state_object_json(&s, &address, &schemas))
         } else {
             state_show(&view.state, &address, &schemas, session.style)
         };
@@ -201,8 +211,8 @@ async fn pull(session: &Session, arguments: &StatePull, interrupts: &Interrupts)
         for_program: true,
         ..Wanted::default()
     };
-    let pulled = view(session, interrupts, &wanted, async |_, view| {
-        if let Some(snapshot) = folded(view) {
+    let pulled = view(session, interrupts, &wanted, async |operation, view| {
+        if let Some(snapshot) = folded(operation, view) {
             session.streams.bytes(&v4::write(&snapshot));
         }
         exit::SUCCESS
