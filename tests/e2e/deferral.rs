@@ -1,7 +1,8 @@
 //! What cannot be planned yet: an error that says how to go on, or, with `-allow-deferral`, rounds.
+//! Refreshes that read only what the plan touches.
 
 use crate::env;
-use formwork_testkit::{Ran, TestEnv};
+use formwork_testkit::{Ran, TestEnv, until};
 use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::OwnedFd;
@@ -375,4 +376,96 @@ output "region" { value = data.google_client_config.c.region }
         .exits(0)
         .says(&["Apply complete! Resources: 3 added"]);
     env.run(&["plan", "-mock", "-detailed-exitcode"]).exits(0);
+}
+
+/// Reads of the mock cloud since the log had this length: how many, and how long it is now.
+fn reads(env: &TestEnv, since: usize) -> (usize, usize) {
+    let log = env.run(&["mock", "log", "-json"]).exits(0).json();
+    let log = log.as_array().expect("a list");
+    let new = log.get(since..).unwrap_or_default();
+    let count = new.iter().filter(|r| r["method"] == "GET").count();
+    (count, log.len())
+}
+
+#[test]
+fn a_light_refresh_asks_for_little() {
+    let env = env();
+    let main = |description: &str| {
+        format!(
+            r#"
+terraform {{
+  required_providers {{
+    google = {{ source = "hashicorp/google" }}
+  }}
+}}
+resource "google_compute_network" "n" {{
+  name                    = "n"
+  auto_create_subnetworks = false
+}}
+resource "google_compute_subnetwork" "s" {{
+  count         = 4
+  name          = "s${{count.index}}"
+  network       = google_compute_network.n.id
+  ip_cidr_range = "10.${{count.index}}.0.0/20"
+  region        = "us-central1"
+}}
+resource "google_compute_address" "a" {{
+  name        = "a"
+  region      = "us-central1"
+  description = "{description}"
+}}
+"#
+        )
+    };
+    env.write("main.tf", main("one"));
+    env.run(&["apply", "-mock", "-auto-approve"]).exits(0);
+    let (_, begun) = reads(&env, 0);
+    env.run(&["plan", "-mock", "-refresh=changed"])
+        .exits(0)
+        .says(&[
+            "Light refresh: 6 objects that this plan does not touch were not read.",
+            "No changes.",
+        ]);
+    let (nothing, begun) = reads(&env, begun);
+    env.run(&["plan", "-mock"]).exits(0).never_says(&["Light"]);
+    let (everything, begun) = reads(&env, begun);
+    env.write("main.tf", main("two"));
+    env.run(&["plan", "-mock", "-minimal-refresh", "-out=p"])
+        .exits(0)
+        .says(&["5 objects", "1 to add, 0 to change, 1 to destroy"]);
+    let (one, _) = reads(&env, begun);
+    // three types are three lists
+    assert_eq!((nothing, one, everything), (0, 1, 3));
+    let json = env.run(&["show", "-mock", "-json", "p"]).exits(0).json();
+    assert_eq!(json["formwork"]["objects_not_read"], 5);
+    env.run(&["apply", "-mock", "p"]).exits(0);
+    for wrong in [
+        &["plan", "-refresh-only", "-refresh=changed"][..],
+        &["plan", "-refresh=false", "-minimal-refresh"],
+        &["plan", "-refresh=some"],
+    ] {
+        env.run(wrong).exits(1);
+    }
+}
+
+#[test]
+fn killed_between_rounds() {
+    let env = chain();
+    let mut child = env.start(&[
+        "apply",
+        "-allow-deferral",
+        "-auto-approve",
+        "-parallelism=1",
+    ]);
+    // somewhere in the second round, or just before or after it
+    until("a second round", || {
+        env.started_output().contains("Round 2: planning")
+    });
+    let _ = child.kill();
+    child.wait().expect("it has ended");
+    env.run(&["apply", "-allow-deferral", "-auto-approve"])
+        .exits(0);
+    env.run(&["plan", "-detailed-exitcode"]).exits(0);
+    let list = env.run(&["state", "list"]).exits(0).stdout.clone();
+    assert_eq!(list.lines().count(), 11, "{list}");
 }

@@ -370,6 +370,12 @@ impl Run<'_> {
         if said.has_errors() {
             return Err(said);
         }
+        if response.deferred.is_some() {
+            return Err(changed_course(
+                change,
+                "the provider says that it cannot plan it yet",
+            ));
+        }
         let Some(planned) = adopted(&place.schema.block, response.planned) else {
             return Err(changed_course(
                 change,

@@ -1,6 +1,7 @@
 //! Planning, from files to a verified plan.
 
 use crate::files::RecordingFiles;
+use crate::light::refresh_changed;
 use crate::load::{Evaluation, Loaded, load};
 use crate::session::Session;
 use crate::settle::settle;
@@ -30,6 +31,9 @@ pub struct PlanOptions {
     pub mode: PlanMode,
     /// Whether to read the world.
     pub refresh: bool,
+    /// Whether only that is read which the plan touches. Nothing is read where `refresh` is not set; a
+    /// destroy run touches everything.
+    pub only_changed: bool,
     /// Instances to replace.
     pub replace: BTreeSet<AbsResourceInstance>,
     /// What the run is limited to.
@@ -43,6 +47,7 @@ impl Default for PlanOptions {
         Self {
             mode: PlanMode::Normal,
             refresh: true,
+            only_changed: false,
             replace: BTreeSet::new(),
             limits: Limits::default(),
             defer: false,
@@ -288,7 +293,36 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
         scope: (scope.is_limited() || !leaving.is_empty()).then_some(&in_scope),
         events: &*session.events,
     };
-    let (mut refreshed, said) = refresh(&state, &providers, &refresh_options).await;
+    let input = |refreshed: Refreshed, trial: bool| PlanInput {
+        evaluator: evaluation.over(Objects::new(), variables.clone()),
+        graph: loaded.graph.clone(),
+        providers: providers.clone(),
+        refreshed,
+        mode: options.mode,
+        scope: scope.clone(),
+        replace: options.replace.clone(),
+        defer: options.defer,
+        trial,
+        parallelism: session.settings.parallelism,
+        events: match trial {
+            true => Arc::new(()),
+            false => session.events.clone(),
+        },
+        cancel: session.cancel.clone(),
+    };
+    let light = options.refresh && options.only_changed && options.mode == PlanMode::Normal;
+    let (mut refreshed, not_read, said) = if light {
+        let trial = |mut refreshed: Refreshed| {
+            refreshed.moved_from.clone_from(&moved_from);
+            input(refreshed, true)
+        };
+        let (refreshed, not_read, said) =
+            refresh_changed(&state, &providers, &in_scope, trial, &*session.events).await;
+        (refreshed, Some(not_read), said)
+    } else {
+        let (refreshed, said) = refresh(&state, &providers, &refresh_options).await;
+        (refreshed, None, said)
+    };
     refreshed.moved_from = moved_from;
     diagnostics.append(limited(options, &scope, &refreshed));
     let failed = said.has_errors();
@@ -303,21 +337,9 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
             .unwrap_or_default(),
     ));
     session.events.emit(Event::Started(Phase::Plan, None));
-    let evaluator = evaluation.over(Objects::new(), variables.clone());
     let unplanned = failed.then(|| refreshed.state.clone());
-    let input = PlanInput {
-        evaluator: evaluator.clone(),
-        graph: loaded.graph.clone(),
-        providers: providers.clone(),
-        refreshed,
-        mode: options.mode,
-        scope,
-        replace: options.replace.clone(),
-        defer: options.defer,
-        parallelism: session.settings.parallelism,
-        events: session.events.clone(),
-        cancel: session.cancel.clone(),
-    };
+    let input = input(refreshed, false);
+    let evaluator = input.evaluator.clone();
     let (planned, said) = match unplanned {
         // by what is not known of the world nothing is planned; that it failed is in the plan
         Some(state) => {
@@ -361,6 +383,7 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
         applyable: false,
         errored,
         changes: planned.changes,
+        not_read,
         deferred: planned.deferred,
         deferred_outputs: planned.deferred_outputs,
         drift: planned.drift,

@@ -192,6 +192,9 @@ pub struct Plan {
     pub errored: bool,
     /// Every instance of configuration and state, no-ops included, in address order.
     pub changes: Vec<ResourceInstanceChange>,
+    /// After a light refresh: how many objects that take part were not read, and are believed to be as the
+    /// state has them. `None` where all were read, or none.
+    pub not_read: Option<u64>,
     /// What is left to a later round, by address.
     pub deferred: Vec<DeferredChange>,
     /// Root outputs that wait for what is deferred; they stay as they are.

@@ -302,6 +302,7 @@ impl Source {
             applyable: self.coin(),
             errored: self.coin(),
             changes: self.some(4, Self::change),
+            not_read: self.maybe(Self::next),
             deferred: self.some(2, |s| DeferredChange {
                 address: s.name(),
                 module: s.name(),

@@ -1,6 +1,7 @@
 //! Data sources: read while planning where everything they need is known, else left for apply.
 
 use crate::managed::{Placed, Shared, addressed, decode_config, placed_in};
+use crate::providers::data_value;
 use crate::walk::{Walk, join, lock, with_origin};
 use formwork_addresses::{AbsResourceInstance, InstanceKey, ModulePath, Subject};
 use formwork_configuration::{ResourceBlock, StaticReference};
@@ -289,6 +290,11 @@ impl<'a> Walk<'a> {
             self.keep(self.reading(shared, address, reason, after));
             return (Read::Later, said);
         }
+        if let Some(value) = self.remembered(shared, address, &plain) {
+            let object = with_origin(address, value.clone());
+            evaluator.objects().set(address, object);
+            return (Read::Now(after, value), said);
+        }
         let mut hook = crate::refresh::hook(address, &config);
         hook.action = Action::Read;
         self.input.events.emit(Event::ApplyStarted(hook.clone()));
@@ -359,6 +365,31 @@ impl<'a> Walk<'a> {
             Read::Not(Some(after))
         };
         (read, said)
+    }
+
+    /// In a trial: the data source as the state has it, if it was read by the same configuration.
+    fn remembered(
+        &self,
+        shared: &Shared<'_>,
+        address: &AbsResourceInstance,
+        config: &Value,
+    ) -> Option<Value> {
+        if !self.input.trial {
+            return None;
+        }
+        let object = self.input.refreshed.state.object(address)?;
+        let value = data_value(
+            &self.input.providers,
+            &shared.provider_config,
+            &address.abs_resource(),
+            object,
+        )?;
+        let plain = value.clone().unmark_deep().0;
+        let same = shared.schema.block.attributes().all(|(name, _)| {
+            let wanted = config.attribute(name).filter(|v| !v.is_null());
+            wanted.is_none() || wanted == plain.attribute(name)
+        });
+        same.then_some(value)
     }
 
     fn reading(

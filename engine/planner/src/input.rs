@@ -32,6 +32,9 @@ pub struct PlanInput {
     pub replace: BTreeSet<AbsResourceInstance>,
     /// Whether what cannot be planned yet is left to a later round, instead of failing the run.
     pub defer: bool,
+    /// Whether this is only to see what a plan would touch: data sources that the state knows are
+    /// believed.
+    pub trial: bool,
     /// How many instances are planned at a time.
     pub parallelism: usize,
     /// Where events go.

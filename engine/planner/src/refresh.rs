@@ -20,6 +20,7 @@ use std::sync::Arc;
 pub type ObjectKey = (AbsResourceInstance, Option<DeposedKey>);
 
 /// The state as refreshed.
+#[derive(Clone)]
 pub struct Refreshed {
     /// The state with what has changed taken over.
     pub state: State,

@@ -27,6 +27,7 @@ pub use editing::{
 pub use inputs::{Input, Inputs};
 pub use looking::{Graph, GraphFormat, Metadata, Providers, ProvidersCommand, ProvidersSchema};
 pub use rewrite::{Parsed, parse};
+pub use words::Refresh;
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -220,10 +221,14 @@ pub struct Planning {
     pub reading: Reading,
     #[command(flatten)]
     pub locking: Locking,
-    /// Look at the world before planning.
+    /// Look at the world before planning: true, false, or changed to read only what the plan touches.
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value = "true", value_parser = words::refresh)]
+    pub refresh: Refresh,
+    /// Read only what the plan touches, as -refresh=changed.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
-          default_missing_value = "true", default_value_t = true, action = clap::ArgAction::Set)]
-    pub refresh: bool,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub minimal_refresh: bool,
     /// Plan to remove everything.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]

@@ -45,7 +45,9 @@ fn one_dash_or_two() {
         let Command::Plan(p) = a.command else {
             panic!("{line}")
         };
-        assert!(p.detailed_exitcode && !p.planning.refresh && !p.planning.destroy);
+        assert!(
+            p.detailed_exitcode && p.planning.refresh == Refresh::Nothing && !p.planning.destroy
+        );
         assert_eq!(p.out, Some("p".into()));
         assert_eq!(p.planning.parallelism, 10);
         assert_eq!(

@@ -46,6 +46,27 @@ pub(super) fn shell_words(text: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
+/// What of the world is read before planning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refresh {
+    /// Every object of the state.
+    All,
+    /// Only what the plan touches.
+    Changed,
+    /// Nothing.
+    Nothing,
+}
+
+/// Reads the value of `-refresh`.
+pub(super) fn refresh(text: &str) -> Result<Refresh, String> {
+    match text {
+        "true" | "1" | "t" | "T" | "TRUE" | "True" => Ok(Refresh::All),
+        "false" | "0" | "f" | "F" | "FALSE" | "False" => Ok(Refresh::Nothing),
+        "changed" => Ok(Refresh::Changed),
+        _ => Err("it must be true, false or changed".to_owned()),
+    }
+}
+
 /// Reads the value of `-parallelism`.
 pub(super) fn parallelism(text: &str) -> Result<usize, String> {
     match text.parse() {

@@ -1,7 +1,7 @@
 //! `apply` and `destroy`.
 
 use super::plan::{make, mode, needs_configuration, options, streaming};
-use crate::arguments;
+use crate::arguments::{self, Refresh};
 use crate::operation::{Operation, Wanted, refused};
 use crate::plan_file;
 use crate::runtime::{Interrupts, block_on};
@@ -55,7 +55,8 @@ async fn saved(
     let limiting = &planning.limiting;
     let shapes = planning.destroy
         || planning.refresh_only
-        || !planning.refresh
+        || planning.refresh != Refresh::All
+        || planning.minimal_refresh
         || planning.allow_deferral.is_some()
         || limiting.is_given();
     if shapes {

@@ -1,6 +1,6 @@
 //! `plan`.
 
-use crate::arguments;
+use crate::arguments::{self, Refresh};
 use crate::operation::{Operation, Wanted, refused};
 use crate::plan_file;
 use crate::runtime::{Interrupts, block_on};
@@ -107,8 +107,15 @@ pub fn mode(
         (true, true) => wrong(
             "A plan either destroys (-destroy) or only records what has changed outside (-refresh-only).",
         ),
-        (_, true) if !planning.refresh => wrong(
+        (_, true) if planning.refresh == Refresh::Nothing => wrong(
             "A plan that only refreshes (-refresh-only) does nothing at all with -refresh=false.",
+        ),
+        (_, true) if planning.refresh == Refresh::Changed || planning.minimal_refresh => wrong(
+            "A plan that only refreshes (-refresh-only) touches nothing, so there is nothing that a light \
+             refresh (-refresh=changed, -minimal-refresh) would read.",
+        ),
+        _ if planning.refresh == Refresh::Nothing && planning.minimal_refresh => wrong(
+            "-refresh=false reads nothing, and -minimal-refresh what the plan touches: name one of the two.",
         ),
         (_, true) if !planning.limiting.replace.is_empty() => wrong(
             "A plan that only refreshes (-refresh-only) replaces nothing, so -replace does not go with it.",
@@ -176,7 +183,8 @@ pub fn options(
     }
     Ok(PlanOptions {
         mode,
-        refresh: planning.refresh,
+        refresh: planning.refresh != Refresh::Nothing,
+        only_changed: planning.refresh == Refresh::Changed || planning.minimal_refresh,
         replace,
         limits,
         defer,

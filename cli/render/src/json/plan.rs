@@ -318,6 +318,9 @@ fn write_ours(o: &mut Object<'_>, plan: &Plan, remarks: &PlanRemarks<'_>) {
             }
         });
     }
+    if let Some(count) = plan.not_read {
+        o.integer("objects_not_read", i128::from(count));
+    }
     if !plan.deferred_outputs.is_empty() {
         o.array("deferred_outputs", |a| {
             for name in &plan.deferred_outputs {

@@ -26,6 +26,15 @@ pub fn plan_text(plan: &Plan, schemas: &Schemas, style: Style) -> String {
         .filter(|o| o.action() != Action::NoOp)
         .collect();
     drift(&mut page, plan, &changes, &mut cache);
+    if let Some(count) = plan.not_read.filter(|n| *n > 0) {
+        let objects = counted(usize::try_from(count).unwrap_or(usize::MAX), "object");
+        let text = format!(
+            "Light refresh: {objects} that this plan does not touch {} not read.",
+            if count == 1 { "was" } else { "were" }
+        );
+        sentence(&mut page, &text);
+        page.blank();
+    }
     if changes.is_empty() && outputs.is_empty() {
         match plan.is_deferred() {
             true => deferred(&mut page, plan),

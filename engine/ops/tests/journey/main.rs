@@ -9,6 +9,7 @@ mod beyond;
 mod blocks;
 mod comparing;
 mod crashes;
+mod deferrals;
 mod disk;
 mod ephemerals;
 mod generated;

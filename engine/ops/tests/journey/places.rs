@@ -1,18 +1,24 @@
 //! A provider whose objects lie in regions, in a world that the test looks into: what one region's
 //! configuration made, another's does not find.
+//!
+//! Where it may, it puts off what it cannot do yet: everything while its region is not known, a thing
+//! named `needs-X` until there is one named `X`, and data sources while there is nothing at all. A thing
+//! named `rude` is put off whether that is allowed or not. With the token `strict` it does not let itself
+//! be configured by a region that is not known.
 
 use formwork_addresses::ProviderAddr;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_provider::{
-    ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, FunctionFailure,
-    ImportRequest, ImportedObject, OpenRequest, OpenResponse, OperationLog, PendingOperation,
-    PlanRequest, PlanResponse, Provider, ProviderFactory, RawState, ReadDataRequest,
-    ReadDataResponse, ReadRequest, ReadResponse, RenewResponse, Reported, Settlement,
-    UpgradeRequest, UpgradeResponse, ValidateRequest,
+    ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, DeferredReason,
+    FunctionFailure, ImportRequest, ImportedObject, OpenRequest, OpenResponse, OperationLog,
+    PendingOperation, PlanRequest, PlanResponse, Provider, ProviderFactory, RawState,
+    ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewResponse, Reported,
+    Settlement, UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
 use formwork_provider_schema::{Attribute, Block, Schema, SchemaSource};
 use formwork_values::{Path, Type, Value, value_from_json};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub struct Schemas {
@@ -87,6 +93,8 @@ pub struct World {
     /// What was done with ephemeral things: opened, renewed, closed, used.
     pub told: Vec<String>,
     opened: usize,
+    /// Names of things that were read.
+    pub read: Vec<String>,
 }
 
 /// Makes the provider, over one world.
@@ -108,6 +116,13 @@ impl Places {
         std::mem::take(&mut self.world().told)
     }
 
+    /// Names of the things that were read since last asked, sorted.
+    pub fn read(&self) -> Vec<String> {
+        let mut read = std::mem::take(&mut self.world().read);
+        read.sort();
+        read
+    }
+
     fn world(&self) -> std::sync::MutexGuard<'_, World> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -123,6 +138,8 @@ impl ProviderFactory for Places {
             schemas: Arc::new(Schemas::new()),
             places: self.clone(),
             region: Mutex::default(),
+            puts_off: AtomicBool::new(false),
+            waiting: AtomicBool::new(false),
         }))
     }
 }
@@ -131,6 +148,10 @@ struct Place {
     schemas: Arc<Schemas>,
     places: Places,
     region: Mutex<String>,
+    /// Whether it may put things off.
+    puts_off: AtomicBool,
+    /// Whether its region is not known yet.
+    waiting: AtomicBool,
 }
 
 fn text(object: &Value, name: &str) -> String {
@@ -147,6 +168,22 @@ impl Place {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// Why it cannot make a thing of this name yet.
+    fn put_off(&self, name: &str) -> Option<DeferredReason> {
+        if name == "rude" {
+            return Some(DeferredReason::ResourceConfigUnknown);
+        }
+        if !self.puts_off.load(Ordering::Relaxed) {
+            return None;
+        }
+        if self.waiting.load(Ordering::Relaxed) {
+            return Some(DeferredReason::ProviderConfigUnknown);
+        }
+        let needed = name.strip_prefix("needs-")?;
+        let there = self.places.world().things.values().any(|n| n == needed);
+        (!there).then_some(DeferredReason::AbsentPrerequisite)
     }
 
     fn thing(&self, id: Value, name: &Value, region: Value) -> Value {
@@ -177,6 +214,14 @@ impl Provider for Place {
 
     async fn configure(&self, request: ConfigureRequest) -> Vec<Reported> {
         let token = text(&request.config, "token");
+        let unknown = !request.config.is_wholly_known();
+        self.waiting.store(unknown, Ordering::Relaxed);
+        self.puts_off
+            .store(request.deferral_allowed, Ordering::Relaxed);
+        if token == "strict" && unknown {
+            let d = Diagnostic::error("No region", "Nothing works without a region.");
+            return vec![Reported::whole(d)];
+        }
         if !token.is_empty() {
             self.places
                 .world()
@@ -207,12 +252,16 @@ impl Provider for Place {
             let part = |name| attribute(&request.proposed, name);
             self.thing(part("id"), &part("name"), part("region"))
         };
+        let deferred = match planned.is_null() {
+            true => None,
+            false => self.put_off(&text(&planned, "name")),
+        };
         PlanResponse {
             planned,
             requires_replace: Vec::new(),
             private: Bytes::from([]),
             legacy_type_system: false,
-            deferred: None,
+            deferred,
             reported: Vec::new(),
         }
     }
@@ -265,7 +314,11 @@ impl Provider for Place {
 
     async fn read_resource(&self, request: ReadRequest) -> ReadResponse {
         let key = (self.region(), text(&request.current, "id"));
-        let there = self.places.world().things.contains_key(&key);
+        let there = {
+            let mut world = self.places.world();
+            world.read.push(text(&request.current, "name"));
+            world.things.contains_key(&key)
+        };
         let new = if there {
             request.current
         } else {
@@ -280,9 +333,11 @@ impl Provider for Place {
     }
 
     async fn read_data_source(&self, _request: ReadDataRequest) -> ReadDataResponse {
+        let nothing = self.places.world().things.is_empty();
+        let put_off = nothing && self.puts_off.load(Ordering::Relaxed);
         ReadDataResponse {
             state: Value::object([(Arc::from("region"), Value::string(self.region()))]),
-            deferred: None,
+            deferred: put_off.then_some(DeferredReason::AbsentPrerequisite),
             reported: Vec::new(),
         }
     }

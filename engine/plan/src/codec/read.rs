@@ -123,6 +123,7 @@ pub(crate) fn read(index: &[u8], content: &[u8]) -> Read<Plan> {
         applyable: index.applyable,
         errored: index.errored,
         changes: store.changes(&index.changes)?,
+        not_read: index.not_read,
         deferred: all(index.deferred, |record| {
             Ok(DeferredChange {
                 address: record.address,

@@ -44,6 +44,7 @@ pub(super) struct Index {
     pub applyable: bool,
     pub errored: bool,
     pub changes: Vec<ChangeRecord>,
+    pub not_read: Option<u64>,
     pub deferred: Vec<DeferredRecord>,
     pub deferred_outputs: Vec<String>,
     pub drift: Vec<ChangeRecord>,
