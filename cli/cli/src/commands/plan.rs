@@ -177,7 +177,7 @@ pub fn options(
     }
     let defer = planning
         .allow_deferral
-        .map_or_else(|| deferral_setting(session, &mut said), |flag| flag);
+        .unwrap_or_else(|| deferral_setting(session, &mut said));
     if said.has_errors() {
         return Err(said);
     }
