@@ -16,6 +16,7 @@ mod console;
 mod deferral;
 mod event_stream;
 mod failing_apply;
+mod formats;
 mod imports;
 mod limits;
 mod mistakes;

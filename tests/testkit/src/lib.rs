@@ -11,10 +11,12 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
 
 mod cloud;
+mod formats;
 mod ran;
 mod server;
 
 pub use cloud::{MockProcess, Scenario};
+pub use formats::Format;
 pub use ran::Ran;
 pub use server::{Answer, Asked, Server};
 
@@ -158,7 +160,9 @@ impl TestEnv {
     /// Runs the binary to its end with this input and these additional variables.
     #[track_caller]
     pub fn run_with(&self, arguments: &[&str], input: &str, variables: &[(&str, &str)]) -> Ran {
-        self.feed(self.command(arguments), arguments, input, variables)
+        let ran = self.feed(self.command(arguments), arguments, input, variables);
+        formats::check_run(arguments, &ran.stdout);
+        ran
     }
 
     /// Runs another program in the same surroundings.
