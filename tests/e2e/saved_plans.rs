@@ -134,3 +134,72 @@ fn worlds_do_not_mix() {
         .exits(1)
         .says(&["belongs to the real cloud"]);
 }
+
+/// What is replaced says why: the attribute, where it is set, and what it follows.
+#[test]
+fn causes_of_replacements() {
+    let env = env();
+    let main = |generation: u32| {
+        format!(
+            "variable \"gen\" {{\n  default = {generation}\n}}\nlocals {{\n  base = terraform_data.a.id\n}}\nresource \"terraform_data\" \"a\" {{\n  triggers_replace = var.gen\n}}\nresource \"terraform_data\" \"b\" {{\n  count            = 2\n  triggers_replace = [module.m.o, count.index]\n}}\nresource \"terraform_data\" \"c\" {{\n  lifecycle {{\n    replace_triggered_by = [terraform_data.a]\n  }}\n}}\nmodule \"m\" {{\n  source = \"./m\"\n  i      = local.base\n}}\n"
+        )
+    };
+    env.write("main.tf", main(1)).write(
+        "m/main.tf",
+        "variable \"i\" {}\noutput \"o\" {\n  value = \"x-${var.i}\"\n}\n",
+    );
+    env.run(&["apply", "-auto-approve"]).exits(0);
+    env.write("main.tf", main(2));
+    let planned = env.run(&["plan", "-out=p"]);
+    let shown = env.run(&["show", "p"]);
+    for ran in [planned, shown] {
+        ran.exits(0).says(&[
+            "# (triggers_replace is set at main.tf:8 and follows var.gen)",
+            "# (triggers_replace is set at main.tf:12 and follows terraform_data.a, which is replaced)",
+            "# (replace_triggered_by is set at main.tf:16 and follows terraform_data.a, which is replaced)",
+        ]);
+    }
+}
+
+/// The page of a plan: everything is in it but secrets, and it needs nobody.
+#[test]
+fn a_page() {
+    let env = env();
+    env.write(
+        "main.tf",
+        "variable \"s\" {\n  sensitive = true\n  default   = \"hunter2\"\n}\nresource \"terraform_data\" \"a\" {\n  count = 3\n  input = [count.index, var.s]\n}\nresource \"terraform_data\" \"b\" {\n  input = terraform_data.a[0].id\n}\noutput \"o\" {\n  value     = var.s\n  sensitive = true\n}\noutput \"p\" {\n  value = \"</script>\"\n}\n",
+    );
+    env.run(&["plan", "-out=p"]).exits(0);
+    let ran = env.run(&["show", "-html", "p"]);
+    let page = &ran.exits(0).stdout;
+    assert!(ran.stderr.is_empty());
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
+    assert!(!page.contains("hunter2"));
+    let data = page
+        .split("id=\"plan\">")
+        .nth(1)
+        .and_then(|d| d.split("</script>").next());
+    let data: serde_json::Value = serde_json::from_str(data.expect("the data")).expect("JSON");
+    let changes = data["changes"].as_array().expect("changes");
+    let addresses: Vec<_> = changes
+        .iter()
+        .map(|c| c["a"].as_str().expect("text"))
+        .collect();
+    assert_eq!(
+        addresses,
+        [
+            "terraform_data.a[0]",
+            "terraform_data.a[1]",
+            "terraform_data.a[2]",
+            "terraform_data.b"
+        ]
+    );
+    assert!(changes.iter().all(|c| c["k"] == "create"));
+    assert_eq!(data["graph"]["blocks"][0]["n"]["create"], 3);
+    assert_eq!(data["graph"]["arrows"], serde_json::json!([[1, 0]]));
+    env.run(&["show", "-html"]).exits(1);
+    env.run(&["show", "-html", "-json", "p"]).exits(1);
+    env.run(&["show", "-html", "main.tf"])
+        .exits(1)
+        .says(&["No plan file"]);
+}

@@ -20,6 +20,7 @@
 
 mod diagnostics;
 mod graphs;
+mod html;
 mod json;
 mod schemas;
 mod stored;
@@ -33,6 +34,7 @@ pub use diagnostics::{
     Signatures, compact_warnings, diagnostic_text, diagnostics_text, validate_json,
 };
 pub use graphs::{Operations, OperationsOf, ResourcePicture, execution_dot, execution_mermaid};
+pub use html::plan_html;
 pub use json::{
     EventStream, KnownFunctions, LeftOpen, PlanRemarks, TestStream, functions_json, output_json,
     outputs_json, plan_json, plan_json_with, schemas_json, state_json, state_json_with,
@@ -42,8 +44,8 @@ pub use schemas::Schemas;
 pub use style::Style;
 pub use test_report::{TestText, junit};
 pub use text::{
-    Progress, lines, output_values, outputs_text, plan_text, short_summary, state_list,
-    state_list_where, state_show, state_text,
+    Progress, lines, output_values, outputs_text, plan_text, plan_text_explained, short_summary,
+    state_list, state_list_where, state_show, state_text,
 };
 pub use trees::{Branch, tree_text};
 pub use version::Versions;

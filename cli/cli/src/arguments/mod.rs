@@ -415,6 +415,10 @@ pub struct Show {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
     pub json: bool,
+    /// Write the saved plan as one page for a browser, to standard output; nothing secret is in it.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub html: bool,
     /// The alternative of this number, from 1, of a saved plan; with -json.
     #[arg(long, value_name = "N")]
     pub alternative: Option<usize>,

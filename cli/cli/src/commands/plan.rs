@@ -9,7 +9,7 @@ use formwork_addresses::{AbsResourceInstance, ResourceMode, Target};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_ops::{Limits, PlanOptions, PlanOutcome};
 use formwork_plan::{Plan, PlanMode};
-use formwork_render::plan_text;
+use formwork_render::plan_text_explained;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -270,7 +270,13 @@ pub async fn make(
         .as_ref()
         .filter(|p| session.is_for_people && (!p.errored || p.has_changes()))
     {
-        let text = plan_text(plan, &outcome.providers.all_schemas(), session.style);
+        let text = plan_text_explained(
+            plan,
+            &outcome.providers.all_schemas(),
+            session.style,
+            &outcome.loaded.configuration,
+            outcome.sources(),
+        );
         session.tell(&format!("\n{text}"));
         if !text.ends_with('\n') {
             session.tell("\n");

@@ -12,7 +12,8 @@ use formwork_diagnostics::SourceMap;
 use formwork_plan::Plan;
 use formwork_provider::Providers;
 use formwork_render::{
-    LeftOpen, PlanRemarks, plan_json_with, plan_text, state_json_with, state_text,
+    LeftOpen, PlanRemarks, plan_html, plan_json_with, plan_text, plan_text_explained,
+    state_json_with, state_text,
 };
 use formwork_state::{Snapshot, v4};
 use std::path::Path;
@@ -23,6 +24,12 @@ pub fn run(session: &Session, arguments: &arguments::Show) -> u8 {
         return session.fail(
             "Failed to parse command-line flags",
             "-alternative=N shows an alternative of a saved plan as JSON: it needs -json and a plan file.",
+        );
+    }
+    if arguments.html && (arguments.json || arguments.file.is_none()) {
+        return session.fail(
+            "Failed to parse command-line flags",
+            "-html writes a page of a saved plan: name its file, and leave -json out.",
         );
     }
     block_on(session, async |interrupts| match &arguments.file {
@@ -96,6 +103,15 @@ async fn file(
         };
         return self::plan(session, path, &plan, arguments, interrupts).await;
     }
+    if arguments.html {
+        return session.fail(
+            "No plan file",
+            format!(
+                "{} is no saved plan, and -html writes a page of one.",
+                path.display()
+            ),
+        );
+    }
     let (snapshot, said) = v4::read(&bytes, &path.display().to_string());
     if said.has_errors() {
         return session.say(&said, &SourceMap::new());
@@ -167,7 +183,12 @@ async fn plan(
     let factory = operation.ops.factory.clone();
     let (launched, _) = Providers::launch(factory, &level, named.chain(changed)).await;
     let schemas = launched.all_schemas();
-    if json {
+    if arguments.html {
+        let configuration = (!preview.diagnostics.has_errors()).then_some(&*preview.configuration);
+        let title = path.display().to_string();
+        let page = plan_html(plan, &title, &schemas, configuration, &preview.sources);
+        session.streams.out(&page);
+    } else if json {
         let configuration = (!preview.diagnostics.has_errors()).then_some(&preview.configuration);
         // what is wrong with the user's machine facts is told where they are used
         let found = providers::facts(session).map(|facts| formwork_review::findings(plan, &facts));
@@ -185,7 +206,13 @@ async fn plan(
         session
             .streams
             .out(&format!("{}: a plan for {of}\n\n", path.display()));
-        let text = plan_text(plan, &schemas, session.style);
+        let readable = !preview.diagnostics.has_errors();
+        let text = if readable {
+            let (configuration, sources) = (&preview.configuration, &preview.sources);
+            plan_text_explained(plan, &schemas, session.style, configuration, sources)
+        } else {
+            plan_text(plan, &schemas, session.style)
+        };
         session.streams.out(&text);
         if !text.ends_with('\n') {
             session.streams.out("\n");

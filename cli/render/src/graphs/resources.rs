@@ -67,6 +67,16 @@ impl ResourcePicture {
         }
     }
 
+    /// The address of each box, by its place.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = String> {
+        self.boxes.iter().map(Box::address)
+    }
+
+    /// Who waits for whom, by their places.
+    pub(crate) fn arrows(&self) -> impl Iterator<Item = (Node, Node)> {
+        self.arrows.edges()
+    }
+
     /// The boxes of each module, with their places.
     fn modules(&self) -> impl Iterator<Item = (&ModulePath, Vec<(Node, &Box)>)> {
         let mut modules: BTreeMap<&ModulePath, Vec<(Node, &Box)>> = BTreeMap::new();

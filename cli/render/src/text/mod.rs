@@ -2,14 +2,15 @@
 
 mod align;
 mod body;
+pub(crate) mod causes;
 mod difference;
 pub mod lines;
-mod page;
-mod plan;
+pub(crate) mod page;
+pub(crate) mod plan;
 pub(crate) mod progress;
 mod state;
 
-pub use plan::{plan_text, short_summary};
+pub use plan::{plan_text, plan_text_explained, short_summary};
 pub use progress::Progress;
 pub use state::{
     output_values, outputs_text, state_list, state_list_where, state_show, state_text,

@@ -2,12 +2,15 @@
 //! and the closing line.
 
 use super::body::Body;
+use super::causes::Causes;
 use super::difference::{Differ, Place, Shape, width};
 use super::lines::{no_changes_line, plan_line};
 use super::page::{FORCES, Page, SENSITIVE, Sign, counted, key, label};
 use crate::schemas::{SchemaCache, Schemas};
 use crate::style::{Role, Style, wrap};
 use formwork_addresses::{AbsResourceInstance, DeposedKey, InstanceKey, ResourceMode};
+use formwork_configuration::Configuration;
+use formwork_diagnostics::SourceMap;
 use formwork_plan::{Action, ActionReason, OutputChange, Plan, PlanMode, ResourceInstanceChange};
 use formwork_syntax::on_deep_stack;
 use formwork_values::{Kind, Value};
@@ -16,6 +19,23 @@ use std::fmt::Write as _;
 
 /// The plan as text, from the first section to the closing line, without a blank line around it.
 pub fn plan_text(plan: &Plan, schemas: &Schemas, style: Style) -> String {
+    write_plan(plan, schemas, style, None)
+}
+
+/// The same, with the cause of each replacement: the expression that forces it, by the configuration
+/// that was planned and its files.
+pub fn plan_text_explained(
+    plan: &Plan,
+    schemas: &Schemas,
+    style: Style,
+    configuration: &Configuration,
+    sources: &SourceMap,
+) -> String {
+    let causes = Causes::new(plan, configuration, sources);
+    write_plan(plan, schemas, style, Some(&causes))
+}
+
+fn write_plan(plan: &Plan, schemas: &Schemas, style: Style, causes: Option<&Causes<'_>>) -> String {
     let mut cache = SchemaCache::new(schemas);
     let mut page = Page::new(style);
     let changes: Vec<&ResourceInstanceChange> =
@@ -53,7 +73,7 @@ pub fn plan_text(plan: &Plan, schemas: &Schemas, style: Style) -> String {
         legend(&mut page, &changes);
         for change in &changes {
             page.blank();
-            resource(&mut page, change, &mut cache);
+            resource(&mut page, change, &mut cache, causes);
         }
         page.blank();
         if plan.is_deferred() {
@@ -154,7 +174,7 @@ fn nothing(page: &mut Page, plan: &Plan) {
 /// What changed outside. Of a normal plan only what has consequences: objects that are gone, and of
 /// objects that the plan changes the values that it changes. What a server does to values of its own
 /// is news to nobody; a refresh-only plan shows it.
-fn drift(
+pub(crate) fn drift(
     page: &mut Page,
     plan: &Plan,
     changes: &[&ResourceInstanceChange],
@@ -285,10 +305,16 @@ fn comment(page: &mut Page, text: &str) {
     page.blank();
 }
 
-fn resource(page: &mut Page, change: &ResourceInstanceChange, cache: &mut SchemaCache<'_>) {
+pub(crate) fn resource(
+    page: &mut Page,
+    change: &ResourceInstanceChange,
+    cache: &mut SchemaCache<'_>,
+    causes: Option<&Causes<'_>>,
+) {
     let address = change.display_address();
     comment(page, &format!("{address} {}", fate(change)));
-    for reason in reasons(change) {
+    let causes = causes.map(|c| c.of(change)).unwrap_or_default();
+    for reason in reasons(change).into_iter().chain(causes) {
         page.out.push_str("  ");
         page.style
             .push(&mut page.out, Role::Faint, &format!("# ({reason})"));
@@ -452,7 +478,7 @@ fn block_between(
     page.line(0, Sign::None, "}");
 }
 
-fn output_changes(page: &mut Page, outputs: &[&OutputChange]) {
+pub(crate) fn output_changes(page: &mut Page, outputs: &[&OutputChange]) {
     let title = page.style.paint(Role::Strong, "Changes to Outputs:");
     page.out.push_str(&title);
     page.blank();
