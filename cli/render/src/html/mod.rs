@@ -196,7 +196,6 @@ mod tests {
                 before: None,
                 after: Some(formwork_values::Value::string("</script><img src=x>")),
                 sensitive: false,
-                ..OutputChange::default()
             }],
             ..Plan::default()
         };
