@@ -24,5 +24,5 @@ mod results;
 mod run;
 mod world;
 
-pub use record::{NoteLog, Record};
+pub use record::{NoteLog, PendingStore, Record};
 pub use run::{Applied, ApplyInput, apply};

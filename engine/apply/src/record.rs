@@ -2,16 +2,42 @@
 
 use async_trait::async_trait;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_journal::{JournalEntry, Ledger, OperationId, Recorder};
+use formwork_journal::{JournalEntry, Ledger, OperationId, PendingOperation, Recorder};
 use formwork_provider::{NoteError, OperationLog};
-use formwork_state::{JournalStore, JournalSupport, State};
+use formwork_state::{JournalStore, State};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Mutex;
 
 /// Takes entries in, keeps the state that they make, and makes them durable.
 pub struct Record {
     recorder: Mutex<Recorder>,
-    store: Arc<dyn JournalStore>,
+    kept: Kept,
+}
+
+/// Where entries are made durable.
+enum Kept {
+    InJournal(Arc<dyn JournalStore>),
+    InState(Box<Written>),
+}
+
+/// What of a record is in the state by now.
+struct Written {
+    store: Arc<dyn PendingStore>,
+    /// How many entries were recorded; counted under the recorder's lock.
+    recorded: AtomicU64,
+    /// How many of them are in the state; an error once one could not be brought there.
+    written: Mutex<Result<u64, Diagnostics>>,
+}
+
+/// Keeps the state and what is open, where there is no journal.
+#[async_trait]
+pub trait PendingStore: Send + Sync {
+    /// Makes both durable, in the place of what was kept before. It is called by one at a time.
+    ///
+    /// # Errors
+    /// Why they could not be written.
+    async fn keep(&self, state: State, pending: Vec<PendingOperation>) -> Result<(), Diagnostics>;
 }
 
 impl Record {
@@ -19,7 +45,19 @@ impl Record {
     pub fn new(recorder: Recorder, store: Arc<dyn JournalStore>) -> Self {
         Self {
             recorder: Mutex::new(recorder),
-            store,
+            kept: Kept::InJournal(store),
+        }
+    }
+
+    /// A record for a backend that keeps no journal: the state is kept up to date instead.
+    pub fn in_state(recorder: Recorder, store: Arc<dyn PendingStore>) -> Self {
+        Self {
+            recorder: Mutex::new(recorder),
+            kept: Kept::InState(Box::new(Written {
+                store,
+                recorded: AtomicU64::new(0),
+                written: Mutex::new(Ok(0)),
+            })),
         }
     }
 
@@ -62,12 +100,38 @@ impl Record {
                 ),
             ))
         })?;
-        if self.store.journal_support() == JournalSupport::Unsupported {
+        match &self.kept {
+            Kept::InJournal(store) => {
+                let durable = store.append_journal(bytes);
+                drop(recorder);
+                durable.await
+            }
+            Kept::InState(kept) => {
+                let own = kept.recorded.fetch_add(1, Ordering::SeqCst) + 1;
+                drop(recorder);
+                self.bring_to_state(kept, own).await
+            }
+        }
+    }
+
+    /// Waits until the entry of this number is in the state. Who comes first brings all there are.
+    async fn bring_to_state(&self, kept: &Written, own: u64) -> Result<(), Diagnostics> {
+        let mut written = kept.written.lock().await;
+        if *written.as_ref().map_err(Clone::clone)? >= own {
             return Ok(());
         }
-        let durable = self.store.append_journal(bytes);
-        drop(recorder);
-        durable.await
+        let (state, pending, all) = {
+            let recorder = self.recorder.lock().await;
+            let ledger = recorder.ledger();
+            (
+                ledger.state().clone(),
+                ledger.pending().cloned().collect(),
+                kept.recorded.load(Ordering::SeqCst),
+            )
+        };
+        let done = kept.store.keep(state, pending).await;
+        *written = done.clone().map(|()| all);
+        done
     }
 
     /// Changes the state without an operation: outputs, results of checks.

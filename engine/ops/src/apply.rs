@@ -1,6 +1,7 @@
 //! Applying a plan.
 
 use crate::files::PlannedFiles;
+use crate::in_state::InState;
 use crate::load::{Evaluation, Read, disk, early_surroundings, given};
 use crate::planned::{PlanPlace, planned_configuration};
 use crate::session::Session;
@@ -13,7 +14,7 @@ use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_evaluation::{Evaluator, Objects};
 use formwork_plan::{ChangeSummary, CheckResult, Event, Phase, Plan, PlannedVariable, verify};
 use formwork_provider::Providers;
-use formwork_state::{RawJson, State, v4};
+use formwork_state::{JournalSupport, RawJson, State, v4};
 use formwork_values::{Type, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -191,7 +192,22 @@ async fn run(
     let lineage = held.lineage(session);
     write(session, held, &lineage, refreshed).await?;
     let recorder = begin_journal(session, held, &lineage, &[]).await?;
-    let record = Arc::new(Record::new(recorder, session.store.clone()));
+    let in_state = (session.store.journal_support() == JournalSupport::Unsupported).then(|| {
+        Arc::new(InState::new(
+            session.store.clone(),
+            lineage.clone(),
+            session.settings.level.version.to_string(),
+            session.cloud.clone(),
+            (held.view.snapshot.clone(), held.view.hash),
+        ))
+    });
+    let record = Arc::new(match &in_state {
+        None => Record::new(recorder, session.store.clone()),
+        Some(in_state) => {
+            outcome.diagnostics.push(less_is_promised(session));
+            Record::in_state(recorder, in_state.clone())
+        }
+    });
     let randomness = session.environment.randomness.clone();
     let input = ApplyInput {
         plan: plan.clone(),
@@ -225,7 +241,24 @@ async fn run(
         );
     }
     outcome.diagnostics.append(said);
+    if let Some(in_state) = in_state {
+        (held.view.snapshot, held.view.hash) = in_state.latest();
+    }
     finish(session, held, &lineage, record, applied, outcome).await
+}
+
+/// That the backend keeps no journal.
+fn less_is_promised(session: &Session) -> Diagnostic {
+    Diagnostic::warning(
+        "Backend keeps no journal",
+        format!(
+            "The backend of the state {} has no place for a journal, so the state is written before and after \
+             every change, and what is open stands in it. A run that is cut short is settled by the next one all \
+             the same, unless another tool writes the state in between.",
+            session.store.describe()
+        ),
+    )
+    .hint("The backends \"local\" and \"gcs\" keep a journal, which is quicker and which nobody drops.")
 }
 
 /// Writes what came of it, whatever it was.
@@ -252,7 +285,20 @@ async fn finish(
     } else if state.check_results().is_some() {
         state.set_check_results(Some(RawJson::null()));
     }
+    held.view.pending = pending.clone();
+    let journals = session.store.journal_support() == JournalSupport::Durable;
     write(session, held, lineage, state).await.map_err(|mut d| {
+        if !journals {
+            d.push(Diagnostic::warning(
+                "The state holds what was done before",
+                format!(
+                    "The last version of the state {} could not be written. The one before it is there, and what \
+                     was open by then stands in it: once the cause is gone, the next plan or apply settles it.",
+                    session.store.describe()
+                ),
+            ));
+            return d;
+        }
         d.push(Diagnostic::warning(
             "The journal holds what was done",
             format!(
@@ -265,7 +311,6 @@ async fn finish(
     })?;
     held.view.next = next;
     end_journal(session, held, lineage, &pending).await?;
-    held.view.pending = pending;
     // What says that all is done is said only then.
     if outcome.complete {
         session.events.emit(Event::ApplySummary(applied.summary));

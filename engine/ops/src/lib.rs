@@ -17,6 +17,7 @@ mod console;
 mod files;
 mod functions;
 mod import;
+mod in_state;
 mod light;
 mod load;
 mod migrate;

@@ -32,17 +32,15 @@ pub(crate) async fn settle(
         said.append(d);
         return said;
     }
-    let pending = std::mem::take(&mut held.view.pending);
+    let pending = held.view.pending.clone();
     let lineage = held.lineage(session);
     if let Err(d) = write_folded(session, held, &lineage).await {
-        held.view.pending = pending;
         said.append(d);
         return said;
     }
     let mut recorder = match begin_journal(session, held, &lineage, &pending).await {
         Ok(r) => r,
         Err(d) => {
-            held.view.pending = pending;
             said.append(d);
             return said;
         }
@@ -76,6 +74,7 @@ pub(crate) async fn settle(
         }
     }
     let state = recorder.into_ledger().into_state();
+    held.view.pending = open.clone();
     let written = write(session, held, &lineage, state).await;
     let ended = match written {
         Ok(()) => end_journal(session, held, &lineage, &open).await,
@@ -84,7 +83,6 @@ pub(crate) async fn settle(
     if let Err(d) = ended {
         said.append(d);
     }
-    held.view.pending = open;
     said
 }
 
@@ -449,9 +447,9 @@ async fn settle_held(
         .cloned()
         .collect();
     let state = recorder.into_ledger().into_state();
+    held.view.pending = open.clone();
     write(session, held, &lineage, state).await?;
     end_journal(session, held, &lineage, &open).await?;
-    held.view.pending = open;
     Ok(said)
 }
 

@@ -1,5 +1,6 @@
 //! Opening, locking, folding and writing the state.
 
+use crate::in_state::{pending_of, set_pending};
 use crate::session::Session;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_journal::{
@@ -69,9 +70,7 @@ impl Held {
             return Ok(());
         }
         let store = &session.store;
-        if store.journal_support() == JournalSupport::Unsupported {
-            return Ok(());
-        }
+        // where there is no journal this locks nothing, and another's writing can still be seen
         store
             .lock_journal()
             .await
@@ -158,12 +157,31 @@ async fn read(session: &Session) -> Result<(StateView, SnapshotHash, Diagnostics
         .unwrap_or_default();
     let replayed = replay(snapshot.as_ref().zip(hash), journal.as_ref())?;
     let folded = replayed.state != before;
+    let (mut pending, mut next) = (replayed.pending, replayed.next);
+    if let Some(snapshot) = &snapshot {
+        let carried = pending_of(snapshot).map_err(|why| {
+            Diagnostics::from(Diagnostic::error(
+                "Damaged state",
+                format!(
+                    "The operations left open in the state {name} (x_formwork_pending) cannot be read: {why}."
+                ),
+            ))
+        })?;
+        for operation in carried {
+            let id = operation.begun.id;
+            next = next.max(OperationId(id.0.saturating_add(1)));
+            // a journal knows more of the same operation
+            if pending.iter().all(|p| p.begun.id != id) {
+                pending.push(operation);
+            }
+        }
+    }
     let view = StateView {
         snapshot,
         hash,
         state: replayed.state,
-        pending: replayed.pending,
-        next: replayed.next,
+        pending,
+        next,
         folded,
         lineage: replayed.lineage,
     };
@@ -301,7 +319,8 @@ pub(crate) fn same_cloud(
     .into())
 }
 
-/// Writes a new version of the state, if it has changed, and gives the view of it.
+/// Writes a new version of the state, if it has changed, and gives the view of it. Where the backend
+/// keeps no journal the open operations of the view are written with it.
 ///
 /// # Errors
 /// Why it could not be written. The old one is then still there, and so is the journal.
@@ -312,21 +331,18 @@ pub(crate) async fn write(
     state: State,
 ) -> Result<(), Diagnostics> {
     let version = session.settings.level.version.to_string();
-    let next = match &held.view.snapshot {
-        Some(s) => {
-            let mut other = s.other.clone();
-            set_cloud(&mut other, session.cloud.as_deref());
-            s.successor(state.clone(), other, &version)
-        }
-        None if state.is_empty() => None,
-        None => {
-            let mut snapshot = Snapshot::new(lineage, &version);
-            snapshot.serial = 1;
-            snapshot.state = state.clone();
-            snapshot.set_cloud(session.cloud.as_deref());
-            Some(snapshot)
-        }
-    };
+    // what is open goes with the state where there is no journal, or where it did before
+    let before = held.view.snapshot.as_ref();
+    let carries = session.store.journal_support() == JournalSupport::Unsupported
+        || before.is_some_and(|s| s.other.get(formwork_state::PENDING_KEY).is_some());
+    let next = following(
+        before,
+        lineage,
+        &version,
+        session.cloud.as_deref(),
+        state.clone(),
+        carries.then_some(held.view.pending.as_slice()),
+    );
     held.view.state = state;
     held.view.folded = false;
     let Some(snapshot) = next else { return Ok(()) };
@@ -335,6 +351,39 @@ pub(crate) async fn write(
     held.view.hash = Some(SnapshotHash::of(&bytes));
     held.view.snapshot = Some(snapshot);
     Ok(())
+}
+
+/// The snapshot that follows another, if anything changes. `pending` is what is open, if that goes with
+/// the state.
+pub(crate) fn following(
+    before: Option<&Snapshot>,
+    lineage: &str,
+    version: &str,
+    cloud: Option<&str>,
+    state: State,
+    pending: Option<&[PendingOperation]>,
+) -> Option<Snapshot> {
+    match before {
+        Some(s) => {
+            let mut other = s.other.clone();
+            set_cloud(&mut other, cloud);
+            if let Some(pending) = pending {
+                set_pending(&mut other, pending);
+            }
+            s.successor(state, other, version)
+        }
+        None if state.is_empty() && pending.is_none_or(<[_]>::is_empty) => None,
+        None => {
+            let mut snapshot = Snapshot::new(lineage, version);
+            snapshot.serial = 1;
+            snapshot.state = state;
+            snapshot.set_cloud(cloud);
+            if let Some(pending) = pending {
+                set_pending(&mut snapshot.other, pending);
+            }
+            Some(snapshot)
+        }
+    }
 }
 
 fn set_cloud(other: &mut OtherKeys, cloud: Option<&str>) {
@@ -384,7 +433,7 @@ pub(crate) async fn end_journal(
     lineage: &str,
     pending: &[PendingOperation],
 ) -> Result<(), Diagnostics> {
-    if pending.is_empty() {
+    if pending.is_empty() || session.store.journal_support() == JournalSupport::Unsupported {
         session.store.replace_journal(Vec::new()).await
     } else {
         begin_journal(session, held, lineage, pending)

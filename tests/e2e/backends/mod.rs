@@ -2,6 +2,7 @@
 //! address, as Terraform's backend `http` speaks of them. Where there is a `terraform` binary it takes
 //! turns with ours on one state.
 
+mod durable;
 mod initialising;
 mod locks;
 mod taking_turns;
