@@ -29,7 +29,15 @@ pub struct Lab {
     /// Its root module, from the working directory.
     root: &'static str,
     server: Option<MockProcess>,
+    /// Whether the state is kept in the mock's own storage, as [`BACKEND`] says.
+    pub in_bucket: bool,
 }
+
+/// The backend of a lab whose state is kept in a bucket.
+pub const BACKEND: &str = "\nterraform {\n  backend \"gcs\" {\n    bucket = \"lab-states\"\n    prefix = \"lab\"\n  }\n}\n";
+
+/// Where the objects of the bucket are, at the mock.
+const OBJECTS: &str = "/storage/v1/b/lab-states/o";
 
 impl Lab {
     /// Serves a scenario beside the root module at `root`, which `fill` puts there.
@@ -48,7 +56,12 @@ impl Lab {
         let env = TestEnv::new(binary);
         fill(&env);
         let server = Some(env.serve(WORLD, scenario));
-        Self { env, root, server }
+        Self {
+            env,
+            root,
+            server,
+            in_bucket: false,
+        }
     }
 
     fn server(&self) -> &MockProcess {
@@ -68,6 +81,9 @@ impl Lab {
         let mut all = vec![format!("-chdir={}", self.root)];
         all.extend(command.iter().map(ToString::to_string));
         all.push(self.server().flag.clone());
+        if self.in_bucket {
+            all.push("-mock-backend".to_owned());
+        }
         all
     }
 
@@ -148,6 +164,9 @@ impl Lab {
 
     /// The bytes of the state, none if there is none.
     pub fn state_bytes(&self) -> Vec<u8> {
+        if self.in_bucket {
+            return self.object("lab/default.tfstate");
+        }
         std::fs::read(self.state()).unwrap_or_default()
     }
 
@@ -160,11 +179,64 @@ impl Lab {
 
     /// The bytes of its journal, none if there is none.
     pub fn journal_bytes(&self) -> Vec<u8> {
+        if self.in_bucket {
+            // the objects of the latest epoch, in order
+            let names = self.objects("lab/default.tfjournal/");
+            let epoch = |name: &String| name.rsplit_once('-').map(|(epoch, _)| epoch.to_owned());
+            let last = names.last().and_then(epoch);
+            let names = names.iter().filter(|name| epoch(name) == last);
+            return names.flat_map(|name| self.object(name)).collect();
+        }
         std::fs::read(self.journal()).unwrap_or_default()
+    }
+
+    /// The names of the bucket's objects that begin so, in order.
+    fn objects(&self, prefix: &str) -> Vec<String> {
+        let (status, body) = self.ask("GET", &format!("{OBJECTS}?prefix={prefix}"), "");
+        if status == 404 {
+            return Vec::new();
+        }
+        let listed: Value = serde_json::from_slice(&body).expect("a list");
+        let items = listed["items"].as_array().into_iter().flatten();
+        let mut names: Vec<String> = items
+            .filter_map(|item| item["name"].as_str().map(str::to_owned))
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The bytes of an object of the bucket, none if there is none.
+    fn object(&self, name: &str) -> Vec<u8> {
+        let path = format!("{OBJECTS}/{}?alt=media", name.replace('/', "%2F"));
+        match self.ask("GET", &path, "") {
+            (200, body) => body,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Loses the machine that a run died on: nothing is left of the root module's folder but what
+    /// `fill` puts there. The lock that the run has left in the bucket is released by its id.
+    pub fn lose_the_folder(&self, fill: impl FnOnce(&TestEnv)) {
+        std::fs::remove_dir_all(self.env.path().join(self.root)).expect("it was there");
+        fill(&self.env);
+        let lock = format!("{OBJECTS}/lab%2Fdefault.tflock");
+        if let (200, lock) = self.ask("GET", &lock, "") {
+            // the lock's id is the generation of its object, as Terraform has it
+            let lock: Value = serde_json::from_slice(&lock).expect("an object");
+            let id = lock["generation"].as_str().expect("a generation");
+            self.run(&["force-unlock", "-force", id]).exits(0);
+        }
     }
 
     /// Asks the mock from outside, as somebody else would; panics unless it answers 200.
     pub fn outside(&self, method: &str, path: &str, body: &str) {
+        let (status, answer) = self.ask(method, path, body);
+        let answer = String::from_utf8_lossy(&answer);
+        assert_eq!(status, 200, "{method} {path}: {answer}");
+    }
+
+    /// Asks the mock from outside; status and body.
+    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Vec<u8>) {
         let address = self.server().url.trim_start_matches("http://");
         let mut stream = TcpStream::connect(address).expect("the mock listens");
         let head = format!(
@@ -173,11 +245,13 @@ impl Lab {
             body.len()
         );
         stream.write_all(head.as_bytes()).expect("sent");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("answered");
-        assert!(
-            answer.starts_with("HTTP/1.1 200"),
-            "{method} {path}: {answer}"
-        );
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("answered");
+        let end = answer.windows(4).position(|end| end == b"\r\n\r\n");
+        let body = answer.split_off(end.expect("a head") + 4);
+        let head = String::from_utf8_lossy(&answer).to_ascii_lowercase();
+        assert!(!head.contains("transfer-encoding"), "{head}");
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+        (status.expect("a status"), body)
     }
 }

@@ -16,16 +16,21 @@
 //! those first whose call, file or peer, or number of journal entries was not met yet. What a point was
 //! is read from the trace and the journal after the death.
 //!
+//! With the state in the mock's storage (`backend "gcs"`), the folder of the root module is deleted after
+//! each death, so that the run that recovers has nothing but the configuration; the lock that the dead
+//! run has left in the bucket is released by `force-unlock`.
+//!
 //! One run is killed for every second of `FORMWORK_TEST_BUDGET` (10 without). With a budget of 300 or
 //! more it is the release binary that runs, which is then built, and the configuration is larger; a
 //! smaller one runs what cargo has built for the tests. `FORMWORK_BIN` names another binary. At least
-//! 500 distinct points:
+//! 500 distinct points, and half as many runs killed with the state in a bucket:
 //!
 //! ```text
-//! FORMWORK_TEST_BUDGET=900 cargo test -p formwork --test kill every_kind_of_call -- --nocapture
+//! FORMWORK_TEST_BUDGET=900 cargo test -p formwork --test kill points -- --nocapture --test-threads=1
 //! ```
 
-use crate::lab::Lab;
+use crate::durable::{ALL, entries};
+use crate::lab::{BACKEND, Lab};
 use crate::strace::{self, CALLS, Injection, Traced};
 use crate::truth::{self, Cloud};
 use crate::{APPLY, DESTROY, Draw, PLAN};
@@ -243,8 +248,8 @@ fn steps() -> Vec<Step> {
 struct Candidate {
     call: String,
     target: String,
-    /// How often the journal was synced before.
-    synced: usize,
+    /// How many entries were durable before.
+    entries: u64,
     when: usize,
     /// Whether only calls on the journal are counted.
     on_journal: bool,
@@ -254,32 +259,43 @@ struct Candidate {
 type Key = (String, String, u64);
 
 /// The points of a run that went through, one for each kind of call, target, and length of the journal.
-fn candidates(traced: &Traced, journal: &str) -> Vec<Candidate> {
+fn candidates(lab: &Lab, traced: &Traced) -> Vec<Candidate> {
+    let journal = lab.journal().to_string_lossy().into_owned();
+    let mut durable: Vec<usize> = match lab.in_bucket {
+        true => Vec::new(),
+        false => entries(traced, &journal)
+            .iter()
+            .map(|e| e.durable)
+            .collect(),
+    };
+    durable.sort_unstable();
     let mut found = Vec::new();
     let mut kinds = BTreeSet::new();
     for on_journal in [true, false] {
         let mut counts = BTreeMap::<(u32, &str), usize>::new();
         let mut reached = BTreeSet::<(&str, usize)>::new();
-        let mut synced = 0;
         for call in &traced.calls {
-            let mine = call.path().is_some_and(|path| path.ends_with(journal));
+            let mine = call.path() == Some(&journal);
             let name = call.name.as_str();
-            if CALLS.contains(&name) && (mine || !on_journal) {
-                let when = counts.entry((call.thread, name)).or_default();
-                *when += 1;
-                let kind = (name.to_owned(), call.target(), synced);
-                // another thread that comes to this number first is the one that dies
-                if reached.insert((name, *when)) && kinds.insert(kind) {
-                    found.push(Candidate {
-                        call: name.to_owned(),
-                        target: call.target(),
-                        synced,
-                        when: *when,
-                        on_journal,
-                    });
-                }
+            if !CALLS.contains(&name) || on_journal && !mine {
+                continue;
             }
-            synced += usize::from(mine && name == "fdatasync");
+            let when = counts.entry((call.thread, name)).or_default();
+            *when += 1;
+            let entries = durable.partition_point(|line| *line < call.begun);
+            // in a bucket, the journal's length is not to be seen here
+            let length = if lab.in_bucket { *when } else { entries };
+            let kind = (name.to_owned(), call.target(), length);
+            // another thread that comes to this number first is the one that dies
+            if reached.insert((name, *when)) && kinds.insert(kind) {
+                found.push(Candidate {
+                    call: name.to_owned(),
+                    target: call.target(),
+                    entries: u64::try_from(length).unwrap_or(0),
+                    when: *when,
+                    on_journal,
+                });
+            }
         }
     }
     found
@@ -292,8 +308,7 @@ struct Tally {
     candidates: BTreeMap<&'static str, Vec<Candidate>>,
     /// The points at which a run has died, and in which steps.
     points: BTreeMap<Key, BTreeSet<&'static str>>,
-    /// What was drawn, by call, target and syncs.
-    drawn: BTreeSet<(String, String, usize)>,
+    large: bool,
     killed: usize,
     survived: usize,
     /// Steps that were killed, and those whose recovery was killed too.
@@ -301,21 +316,30 @@ struct Tally {
 }
 
 impl Tally {
-    /// Draws where a step is killed next: something new if there is any left.
+    /// Draws where a step is killed next: something new if there is any left; else, where there are
+    /// many steps to come, nothing.
     fn draw(&mut self, step: &'static str, draw: &mut Draw) -> Option<Candidate> {
         let all = self.candidates.get_mut(step)?;
-        let drawn = &mut self.drawn;
+        let points = &self.points;
         let new = all
             .iter()
-            .position(|c| !drawn.contains(&(c.call.clone(), c.target.clone(), c.synced)));
-        let at = match new {
-            Some(at) => at,
-            None if all.is_empty() => return None,
-            None => draw.up_to(all.len()) - 1,
-        };
-        let found = all.remove(at);
-        drawn.insert((found.call.clone(), found.target.clone(), found.synced));
-        Some(found)
+            .position(|c| !points.contains_key(&(c.call.clone(), c.target.clone(), c.entries)));
+        match new {
+            Some(at) => Some(all.remove(at)),
+            None if all.is_empty() || self.large => None,
+            None => Some(all.remove(draw.up_to(all.len()) - 1)),
+        }
+    }
+
+    /// How often a step is killed before it is let through: a third of the small ones twice, the large
+    /// ones up to three times.
+    fn kills(&self, step: &'static str, draw: &mut Draw) -> usize {
+        let left = self.candidates.get(step).map_or(0, Vec::len);
+        match draw.up_to(3) {
+            times if left > 100 => times,
+            1 => 2,
+            _ => 1,
+        }
     }
 
     fn distinct(&self) -> usize {
@@ -391,9 +415,15 @@ fn recovers(lab: &Lab, step: &Step) -> bool {
 
 /// Takes a lab through a step. With a draw, it is killed.
 fn go(lab: &Lab, step: &Step, each: usize, tally: &mut Tally, mut draw: Option<&mut Draw>) {
-    if let Some(stage) = step.stage {
-        lab.env.write("root/main.tf", Shape { each, stage }.text());
+    let shape = Shape {
+        each,
+        stage: step.stage.unwrap_or(Stage::Deleted),
+    };
+    let mut text = shape.text();
+    if lab.in_bucket {
+        text.push_str(BACKEND);
     }
+    lab.env.write("root/main.tf", &text);
     match step.name {
         "refresh" => lab.outside(
             "PATCH",
@@ -417,13 +447,13 @@ fn go(lab: &Lab, step: &Step, each: usize, tally: &mut Tally, mut draw: Option<&
     let mut made_in_state = BTreeMap::new();
     match &mut draw {
         None => {
-            let traced = strace::run(lab, &command, None, 32);
+            let traced = strace::run(lab, &command, None, ALL);
             assert_eq!(traced.code, Some(0), "{}: {}", step.name, traced.output);
-            let found = candidates(&traced, ".tfstate.journal");
+            let found = candidates(lab, &traced);
             tally.candidates.insert(step.name, found);
         }
         Some(draw) => {
-            let kills = if draw.up_to(3) == 1 { 2 } else { 1 };
+            let kills = tally.kills(step.name, draw);
             let mut killed = 0;
             for _ in 0..kills {
                 if !recovers(lab, step) {
@@ -434,6 +464,11 @@ fn go(lab: &Lab, step: &Step, each: usize, tally: &mut Tally, mut draw: Option<&
                 };
                 if kill(lab, step, &command, &candidate, tally) {
                     killed += 1;
+                    if lab.in_bucket {
+                        lab.lose_the_folder(|env| {
+                            env.write("root/main.tf", &text);
+                        });
+                    }
                 }
                 made.extend(
                     Cloud::of(lab)
@@ -519,7 +554,11 @@ fn kill(
         return false;
     }
     let journal = lab.journal_bytes();
-    let durable = journal.len() - usize::try_from(traced.unsynced(&lab.journal())).unwrap_or(0);
+    let unsynced = match lab.in_bucket {
+        true => 0,
+        false => traced.unsynced(&lab.journal()),
+    };
+    let durable = journal.len() - usize::try_from(unsynced).unwrap_or(0);
     let lines = journal
         .iter()
         .take(durable)
@@ -540,25 +579,36 @@ fn kill(
     true
 }
 
-#[test]
-fn killed_at_every_kind_of_call() {
-    if !strace::is_allowed() {
-        return;
-    }
-    let seconds = usize::try_from(budget().as_secs()).unwrap_or(10);
-    let each = if seconds >= 300 { 8 } else { 2 };
+/// Takes lives until so many runs were killed.
+fn lives(runs: usize, in_bucket: bool) -> Tally {
+    let large = runs >= 100;
+    let each = match (large, in_bucket) {
+        (true, _) => 10,
+        (false, true) => 1,
+        (false, false) => 2,
+    };
     let seed = std::env::var("FORMWORK_TEST_SEED").map_or(4, |text| {
         text.parse().expect("FORMWORK_TEST_SEED is a whole number")
     });
-    println!("points: seed {seed}, {seconds} runs to be killed");
+    let place = if in_bucket {
+        "in a bucket"
+    } else {
+        "in a file"
+    };
+    println!("points: state {place}, seed {seed}, {runs} runs to be killed");
     let binary = strace::binary();
     let begin = |life: u64| {
         let scenario = Scenario::new()
             .with("seed", serde_json::json!(seed + life))
             .taking(1, 5);
-        Lab::of(binary, &scenario, "root", |_| {})
+        let mut lab = Lab::of(binary, &scenario, "root", |_| {});
+        lab.in_bucket = in_bucket;
+        lab
     };
-    let mut tally = Tally::default();
+    let mut tally = Tally {
+        large,
+        ..Tally::default()
+    };
     let lab = begin(0);
     for step in steps() {
         go(&lab, &step, each, &mut tally, None);
@@ -571,11 +621,11 @@ fn killed_at_every_kind_of_call() {
         }
     }
     for life in 1.. {
-        if tally.killed + tally.survived >= seconds {
+        let tried = tally.killed + tally.survived;
+        if tried >= runs {
             break;
         }
         let lab = begin(life);
-        let tried = tally.killed + tally.survived;
         for step in steps() {
             go(&lab, &step, each, &mut tally, Some(&mut draw));
         }
@@ -590,7 +640,26 @@ fn killed_at_every_kind_of_call() {
         }
     }
     tally.print();
-    if seconds >= 900 {
+    tally
+}
+
+#[test]
+fn killed_at_every_kind_of_call() {
+    if !strace::is_allowed() {
+        return;
+    }
+    let runs = usize::try_from(budget().as_secs()).unwrap_or(10);
+    let tally = lives(runs, false);
+    if runs >= 900 {
         assert!(tally.distinct() >= 500, "too few points");
     }
+}
+
+#[test]
+fn killed_with_the_state_in_a_bucket_and_the_folder_lost() {
+    if !strace::is_allowed() {
+        return;
+    }
+    let runs = usize::try_from(budget().as_secs()).unwrap_or(10);
+    lives(runs / 2, true);
 }

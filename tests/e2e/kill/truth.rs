@@ -34,7 +34,13 @@ impl Cloud {
             (link, birth)
         };
         Self {
-            objects: lab.made().into_iter().map(told).collect(),
+            // the bucket that the state is kept in is nobody's object
+            objects: lab
+                .made()
+                .into_iter()
+                .map(told)
+                .filter(|(link, _)| !link.contains("lab-states"))
+                .collect(),
         }
     }
 }
