@@ -2,7 +2,7 @@
 //! does not depend on it is done; the next apply, once the cause is gone, makes nothing twice.
 
 use crate::{env, two_networks};
-use formwork_testkit::{Scenario, TestEnv, until};
+use formwork_testkit::{Scenario, TestEnv, interrupt, until};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -256,5 +256,54 @@ fn the_cloud_goes_away() {
         .says(&["Apply complete!"]);
     env.run(&["plan", "-detailed-exitcode", &server.flag])
         .exits(0);
+    once(&server.committed(&env), "");
+}
+
+/// An operation that takes long is left to the next run, which waits for it: it makes nothing twice.
+#[test]
+fn interrupted() {
+    let env = env().with("FORMWORK_DETACH_AFTER", "0");
+    env.write(
+        "main.tf",
+        r#"
+terraform {
+  required_providers {
+    google = { source = "hashicorp/google" }
+  }
+}
+resource "google_compute_network" "n" {
+  name                    = "n"
+  auto_create_subnetworks = false
+}
+resource "google_compute_network" "later" {
+  name                    = "later"
+  description             = google_compute_network.n.id
+  auto_create_subnetworks = false
+}
+"#,
+    );
+    let server = env.serve("world", &Scenario::new().taking(5000, 5000));
+    let mut child = env.start(&["apply", "-auto-approve", &server.flag]);
+    until("the request is sent", || !server.committed(&env).is_empty());
+    let begin = std::time::Instant::now();
+    interrupt(&child);
+    let status = child.wait().expect("it ends");
+    assert_eq!(status.code(), Some(1));
+    assert!(
+        begin.elapsed().as_millis() < 4000,
+        "it did not wait: {:?}",
+        begin.elapsed()
+    );
+    let said = env.started_output();
+    assert!(
+        said.contains("An operation still runs") && said.contains("google_compute_network.n"),
+        "{said}"
+    );
+    env.run(&["apply", "-auto-approve", &server.flag])
+        .exits(0)
+        .says(&["Apply complete!"]);
+    env.run(&["plan", "-detailed-exitcode", &server.flag])
+        .exits(0);
+    assert_eq!(server.made(&env).len(), 2);
     once(&server.committed(&env), "");
 }

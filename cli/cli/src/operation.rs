@@ -107,6 +107,9 @@ impl Operation {
         if said.has_errors() && !(early && inputs.0.is_empty()) {
             return Err(refuse(said, &values.sources));
         }
+        let detach_after = session
+            .detach_after()
+            .map_err(|said| refuse(said, &values.sources))?;
         let fetcher = wanted.fetcher.clone();
         let fetcher = fetcher.unwrap_or_else(|| Arc::new(modules::installed(session)));
         let reader = session.reader();
@@ -219,6 +222,7 @@ impl Operation {
                 lock: locking.is_none_or(|l| l.lock),
                 lock_timeout: locking.map_or(Duration::ZERO, |l| l.lock_timeout),
                 applies: wanted.applies,
+                detach_after,
                 level: session.level(wanted.reading.strict_version),
                 tool_version: crate::commands::VERSION.to_owned(),
                 workspace: session.workspace(),

@@ -1,7 +1,7 @@
 //! The async runtime, and what interrupts it.
 //!
-//! The first Ctrl-C (or SIGTERM) asks the run to stop: it starts nothing more, lets what runs end, and
-//! writes the state. The second ends the process at once; the journal holds what was begun, and the
+//! The first Ctrl-C (or SIGTERM) asks the run to stop: it starts nothing more, lets what runs end (or,
+//! after a while, leaves it to the next run), and writes the state. The second ends the process at once; the journal holds what was begun, and the
 //! next run settles it.
 
 use crate::session::{Session, exit};
@@ -100,7 +100,7 @@ async fn listen(interrupts: Interrupts, streams: crate::surroundings::Streams, a
         }
         asked = true;
         if !automation && !interrupts.expected.load(Ordering::SeqCst) {
-            streams.error("\nInterrupted: nothing more is started, and the state is written when what runs has ended.\n");
+            streams.error("\nInterrupted: nothing more is started, and the state is written when what runs has ended. What takes long is left to the next run.\n");
         }
         interrupts.cancellation.cancel();
     }

@@ -11,6 +11,7 @@ use formwork_plan::PlanMode;
 use formwork_render::{Style, compact_warnings, diagnostics_text};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What the process answers to who called it.
 pub mod exit {
@@ -257,6 +258,20 @@ impl Session {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             !name.starts_with('.') && (name.ends_with(".tf") || name.ends_with(".tf.json"))
+        })
+    }
+
+    /// How long an interrupted apply waits for what runs: `FORMWORK_DETACH_AFTER`.
+    ///
+    /// # Errors
+    /// That it is no duration.
+    pub fn detach_after(&self) -> Result<Duration, Diagnostics> {
+        const VARIABLE: &str = "FORMWORK_DETACH_AFTER";
+        let Some(text) = self.environment.variable(VARIABLE) else {
+            return Ok(Duration::from_secs(10));
+        };
+        crate::arguments::durations::duration(text).map_err(|why| {
+            Diagnostic::error(format!("Invalid {VARIABLE}"), format!("{why}.")).into()
         })
     }
 

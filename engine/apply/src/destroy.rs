@@ -1,6 +1,6 @@
 //! Deleting an object: for good, or as the former half of a replacement.
 
-use crate::make::hook;
+use crate::make::{hook, still_running};
 use crate::record::NoteLog;
 use crate::run::{Ended, Run, lock};
 use crate::world::plain;
@@ -119,8 +119,8 @@ impl Run<'_> {
                 config: null,
                 planned_private: planned_private.clone(),
             };
-            let response = provider.apply_resource_change(request, &log).await;
-            Ok((id, response))
+            let call = provider.apply_resource_change(request, &log);
+            Ok((id, self.or_detached(&log, call).await))
         };
         let (ended, elapsed) = self.watched(&hook, destroying).await;
         let (id, response) = match ended {
@@ -129,6 +129,11 @@ impl Run<'_> {
                 self.input.events.emit(Event::ApplyFailed(hook, elapsed));
                 return Err(said);
             }
+        };
+        let Some(response) = response else {
+            self.input.events.emit(Event::ApplyFailed(hook, elapsed));
+            self.say(still_running(address, Action::Delete).into());
+            return Ok(false);
         };
         let mut said = Reported::placed(
             Reported::hiding(response.reported, &[&change.before]),

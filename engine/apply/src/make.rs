@@ -17,7 +17,7 @@ use formwork_provider_schema::{
     proposed_new_state, without_ignored, without_write_only,
 };
 use formwork_state::{ResourceInstanceObject, SensitivePaths};
-use formwork_values::{PathMarks, Type, Value, to_msgpack};
+use formwork_values::{Path, PathMarks, Type, Value, to_msgpack};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -255,7 +255,10 @@ impl Run<'_> {
             planned_private: final_plan.private.clone(),
         };
         let making = async {
-            let response = place.provider.apply_resource_change(request, &log).await;
+            let call = place.provider.apply_resource_change(request, &log);
+            let Some(response) = self.or_detached(&log, call).await else {
+                return Ok(self.detached(address, expected));
+            };
             let mut made = self
                 .end_make(
                     change,
@@ -387,16 +390,19 @@ impl Run<'_> {
             ..response
         };
         let approved = plain(&change.after);
-        if !response.legacy_type_system {
-            let differences = assert_object_compatible(block, &approved, &response.planned);
-            if let Some(first) = differences.first() {
-                return Err(changed_course(change, &first.to_string()));
-            }
-        } else if let Some(path) = known_difference(&approved, &response.planned) {
-            return Err(changed_course(
-                change,
-                &format!("the value of {path} is another one than was planned"),
-            ));
+        let differences = if response.legacy_type_system {
+            known_differences(&approved, &response.planned)
+        } else {
+            let all = assert_object_compatible(block, &approved, &response.planned);
+            all.into_iter().map(|d| (d.path, d.message)).collect()
+        };
+        if !differences.is_empty() {
+            let now = marked(
+                block,
+                &response.planned,
+                &place.config.clone().unmark_deep().1,
+            );
+            return Err(another_plan(change, place, &now, &differences));
         }
         Ok((response, said))
     }
@@ -473,6 +479,16 @@ impl Run<'_> {
             .about(address),
         );
         self.say(said);
+        Made {
+            good: false,
+            shown: Value::dynamic(),
+            object: None,
+        }
+    }
+
+    /// An operation that runs on without this run: the next one waits for it.
+    fn detached(&self, address: &AbsResourceInstance, action: Action) -> Made {
+        self.say(still_running(address, action).into());
         Made {
             good: false,
             shown: Value::dynamic(),
@@ -640,6 +656,19 @@ fn inconsistent(change: &ResourceInstanceChange, place: &Place<'_>, problem: &st
     .about(&change.address)
 }
 
+/// That an interrupted run has left an operation running.
+pub(crate) fn still_running(address: &AbsResourceInstance, action: Action) -> Diagnostic {
+    Diagnostic::warning(
+        "An operation still runs",
+        format!(
+            "The run was interrupted, and did not wait for the end of the {} of {address}, which goes on. It is in \
+             the journal; the next plan or apply waits for it and takes over what has come of it.",
+            action.word()
+        ),
+    )
+    .about(address)
+}
+
 /// Which object an event is about.
 pub(crate) fn hook(address: &AbsResourceInstance, action: Action, value: &Value) -> Hook {
     Hook {
@@ -659,11 +688,17 @@ fn ignored(ignore: &IgnoreChanges) -> Ignored {
     }
 }
 
-/// The first path at which the plan promised a known value and another one comes out.
-fn known_difference(approved: &Value, now: &Value) -> Option<formwork_values::Path> {
-    let mut found = None;
+/// The paths at which the plan promised a known value and another one comes out.
+fn known_differences(approved: &Value, now: &Value) -> Vec<(Path, String)> {
+    let mut found = Vec::new();
+    let mut differs = |path: &Path| {
+        found.push((
+            path.clone(),
+            "it is another value than was planned".to_owned(),
+        ));
+    };
     approved.walk(&mut |path, value| {
-        if found.is_some() || !value.is_known() {
+        if !value.is_known() {
             return false;
         }
         let inner = value.as_sequence().is_some()
@@ -673,18 +708,75 @@ fn known_difference(approved: &Value, now: &Value) -> Option<formwork_values::Pa
             // Sets are compared as a whole: their elements have no places of their own.
             if matches!(value.kind(), formwork_values::Kind::Set(_)) {
                 if value.is_wholly_known() && now.at(path).ok().as_ref() != Some(value) {
-                    found = Some(path.clone());
+                    differs(path);
                 }
                 return false;
             }
             return true;
         }
         if now.at(path).ok().as_ref() != Some(value) {
-            found = Some(path.clone());
+            differs(path);
         }
         false
     });
     found
+}
+
+/// That the provider's second answer breaks the promise of its first: both answers, attribute by
+/// attribute.
+fn another_plan(
+    change: &ResourceInstanceChange,
+    place: &Place<'_>,
+    now: &Value,
+    differences: &[(Path, String)],
+) -> Diagnostics {
+    const MOST: usize = 10;
+    let side = |of: &Value, path: &Path| match of.at(path) {
+        Ok(value) => answer(&value),
+        Err(_) => "nothing".to_owned(),
+    };
+    let mut lines: Vec<String> = differences
+        .iter()
+        .take(MOST)
+        .map(|(path, what)| {
+            let name = match path.to_string() {
+                whole if whole.is_empty() => "the object".to_owned(),
+                path => path.trim_start_matches('.').to_owned(),
+            };
+            format!(
+                "  - {name}: planned as {}, now {} ({what})",
+                side(&change.after, path),
+                side(now, path)
+            )
+        })
+        .collect();
+    if differences.len() > MOST {
+        lines.push(format!("  - and {} more", differences.len() - MOST));
+    }
+    Diagnostic::error(
+        "Provider produced inconsistent final plan",
+        format!(
+            "{} was approved as planned, but asked again with all values known, the provider {} answers otherwise. \
+             Nothing was done to it. What differs:\n{}\n\nThis is a fault of the provider, not of the \
+             configuration; please report it to its makers.",
+            change.address,
+            change.provider.provider.for_display(),
+            lines.join("\n")
+        ),
+    )
+    .at(place.block.range)
+    .about(&change.address)
+    .into()
+}
+
+/// A value as an error tells it: what is secret is not told, and what is long is cut.
+fn answer(value: &Value) -> String {
+    const LONGEST: usize = 120;
+    let text = formwork_values::print::console(value).replace('\n', " ");
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}...", text.get(..at).unwrap_or_default()),
+        None => text,
+    }
 }
 
 fn changed_course(change: &ResourceInstanceChange, what: &str) -> Diagnostics {

@@ -6,7 +6,7 @@ use formwork_journal::{JournalEntry, Ledger, OperationId, PendingOperation, Reco
 use formwork_provider::{NoteError, OperationLog};
 use formwork_state::{JournalStore, State};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::sync::Mutex;
 
 /// Takes entries in, keeps the state that they make, and makes them durable.
@@ -154,12 +154,22 @@ impl Record {
 pub struct NoteLog<'r> {
     record: &'r Record,
     id: OperationId,
+    noted: AtomicBool,
 }
 
 impl<'r> NoteLog<'r> {
     /// Notes of the operation `id`.
     pub fn new(record: &'r Record, id: OperationId) -> Self {
-        Self { record, id }
+        Self {
+            record,
+            id,
+            noted: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether something is noted, and durable.
+    pub fn is_noted(&self) -> bool {
+        self.noted.load(Ordering::Acquire)
     }
 }
 
@@ -176,6 +186,8 @@ impl OperationLog for NoteLog<'_> {
                 .map(|d| d.detail.clone())
                 .collect::<Vec<_>>()
                 .join(" "),
-        })
+        })?;
+        self.noted.store(true, Ordering::Release);
+        Ok(())
     }
 }

@@ -1,12 +1,12 @@
 //! The run: operations of the graph, in parallel, each after what it waits for.
 
-use crate::record::Record;
+use crate::record::{NoteLog, Record};
 use crate::results::CheckResults;
 use crate::world;
 use formwork_addresses::{AbsResourceInstance, DeposedKey, ResourceMode};
 use formwork_diagnostics::Diagnostics;
 use formwork_evaluation::Evaluator;
-use formwork_graph::{Cancellation, Dag, Node, Outcome, Visit, walk};
+use formwork_graph::{Cancellation, Dag, Node, Visit, walk};
 use formwork_plan::{
     Action, ChangeSummary, CheckResult, Event, EventSink, Hook, OperationKind, Plan, PlanMode,
     ResourceInstanceChange,
@@ -34,6 +34,8 @@ pub struct ApplyInput {
     pub events: Arc<dyn EventSink>,
     /// A request to stop starting work.
     pub cancel: Cancellation,
+    /// How long an interrupted run waits for operations whose end the next run can find out.
+    pub detach_after: Duration,
     /// How many operations run at a time.
     pub parallelism: usize,
 }
@@ -141,7 +143,7 @@ pub async fn apply(input: &ApplyInput) -> (Applied, Diagnostics) {
             })
             .await;
     }
-    let interrupted = input.cancel.is_cancelled() && report.outcomes.contains(&Outcome::Cancelled);
+    let interrupted = input.cancel.is_cancelled() && !complete;
     let summary = *lock(&run.summary);
     let said = std::mem::take(&mut *lock(&run.diagnostics));
     let checks = run
@@ -224,6 +226,32 @@ impl Run<'_> {
             tokio::select! {
                 done = &mut operation => return (done, begin.elapsed()),
                 _ = ticks.tick() => events.emit(Event::ApplyProgress(hook.clone(), begin.elapsed())),
+            }
+        }
+    }
+
+    /// Waits for a provider's call. Once the run is interrupted, and some time has been given to it, a
+    /// call is left alone whose provider has noted how its outcome is found: nothing then, and the
+    /// operation stays open in the journal, as if the process had died.
+    pub(crate) async fn or_detached<T>(
+        &self,
+        log: &NoteLog<'_>,
+        call: impl Future<Output = T>,
+    ) -> Option<T> {
+        const LOOK: Duration = Duration::from_millis(100);
+        tokio::pin!(call);
+        tokio::select! {
+            done = &mut call => return Some(done),
+            () = self.input.cancel.cancelled() => {}
+        }
+        let interrupted = Instant::now();
+        loop {
+            if interrupted.elapsed() >= self.input.detach_after && log.is_noted() {
+                return None;
+            }
+            tokio::select! {
+                done = &mut call => return Some(done),
+                () = tokio::time::sleep(LOOK) => {}
             }
         }
     }

@@ -221,6 +221,7 @@ async fn run(
         }),
         events: session.events.clone(),
         cancel: session.cancel.clone(),
+        detach_after: session.settings.detach_after,
         parallelism: session.settings.parallelism,
     };
     session

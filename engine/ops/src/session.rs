@@ -24,6 +24,9 @@ pub struct Settings {
     pub lock_timeout: Duration,
     /// Whether what is planned is applied at once: so it is told to those who wait for the lock.
     pub applies: bool,
+    /// How long an interrupted apply waits for operations whose end the next run can find out, before it
+    /// leaves them running.
+    pub detach_after: Duration,
     /// The language level claimed.
     pub level: LanguageLevel,
     /// Version of Formwork.
@@ -43,6 +46,7 @@ impl Default for Settings {
             parallelism: 10,
             lock: true,
             lock_timeout: Duration::ZERO,
+            detach_after: Duration::from_secs(10),
             applies: false,
             level: LanguageLevel::default(),
             tool_version: String::new(),

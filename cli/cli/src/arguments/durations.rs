@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Reads a duration.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is no duration; write a number and a unit, such as 30s or 5m");
     if text == "0" {
         return Ok(Duration::ZERO);

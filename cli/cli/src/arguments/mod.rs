@@ -9,7 +9,7 @@
 //! Order of precedence, lowest first: `TF_CLI_ARGS`, `TF_CLI_ARGS_<command>`, the command line. What
 //! comes later wins, but for `-var` and `-var-file`, which add up in their order.
 
-mod durations;
+pub mod durations;
 mod editing;
 mod help;
 mod inputs;

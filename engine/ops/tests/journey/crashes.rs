@@ -35,6 +35,12 @@ struct World {
     done: BTreeMap<Vec<u8>, Value>,
     /// Whether it says what became of an operation.
     silent: bool,
+    /// Whether it plans otherwise than before.
+    lies: bool,
+    /// Whether operations go on after whoever waits for them has lost patience.
+    slow: bool,
+    /// How often it still says that an operation runs.
+    running: usize,
 }
 
 #[derive(Clone, Default)]
@@ -92,7 +98,17 @@ impl Provider for Worldly {
         self.inner.validate_data_config(request).await
     }
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
-        self.inner.plan_resource_change(request).await
+        let mut response = self.inner.plan_resource_change(request).await;
+        if guard(&self.world).lies && !response.planned.is_null() {
+            response.planned = response.planned.transform(&mut |path, value| {
+                if path.to_string() == ".input" {
+                    Value::string("another")
+                } else {
+                    value
+                }
+            });
+        }
+        response
     }
     async fn apply_resource_change(
         &self,
@@ -110,18 +126,28 @@ impl Provider for Worldly {
             };
         }
         let response = self.inner.apply_resource_change(request.clone(), log).await;
-        let mut world = guard(&self.world);
-        if response.new.is_null() {
-            world.objects.remove(&id(&request.prior));
-        } else {
-            let new = response.new.clone();
-            world.objects.insert(id(&new), new);
+        let slow = {
+            let mut world = guard(&self.world);
+            if response.new.is_null() {
+                world.objects.remove(&id(&request.prior));
+            } else {
+                let new = response.new.clone();
+                world.objects.insert(id(&new), new);
+            }
+            world.done.insert(token, response.new.clone());
+            world.slow
+        };
+        if slow {
+            std::future::pending::<()>().await;
         }
-        world.done.insert(token, response.new.clone());
         response
     }
     async fn settle_operation(&self, operation: PendingOperation) -> Settlement {
-        let world = guard(&self.world);
+        let mut world = guard(&self.world);
+        if world.running > 0 {
+            world.running -= 1;
+            return Settlement::StillRunning;
+        }
         if world.silent {
             let reason = format!(
                 "the service says only {:?} and {:?}",
@@ -575,4 +601,98 @@ async fn a_state_that_another_tool_wrote_after_the_death_is_no_dead_end() {
             }
         }
     }
+}
+
+/// Interrupts a run as soon as an operation begins.
+struct Interrupting(formwork_graph::Cancellation);
+
+impl formwork_plan::EventSink for Interrupting {
+    fn emit(&self, event: formwork_plan::Event) {
+        if matches!(event, formwork_plan::Event::ApplyStarted(_)) {
+            self.0.cancel();
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_interrupted_run_leaves_what_takes_long_to_the_next() {
+    for (scene, stage) in scenes().await {
+        guard(&scene.world).slow = true;
+        let mut interrupted = 0;
+        // each run gets as far as its first operation
+        loop {
+            let (mut session, _) = process(&scene, stage.max(1), None);
+            session.settings.detach_after = std::time::Duration::ZERO;
+            session.events = Arc::new(Interrupting(session.cancel.clone()));
+            let mode = if stage == 0 {
+                PlanMode::Destroy
+            } else {
+                PlanMode::Normal
+            };
+            let options = PlanOptions {
+                mode,
+                ..PlanOptions::default()
+            };
+            // the service takes its time
+            guard(&scene.world).running = 3;
+            let planned = formwork_ops::plan(&session, &options).await;
+            let said = text(&planned.diagnostics, planned.sources());
+            let plan = planned.plan.unwrap_or_else(|| panic!("{said}"));
+            assert!(!plan.errored, "{said}");
+            guard(&scene.world).running = 0;
+            if !plan.has_changes() {
+                if let Some(held) = planned.held {
+                    let _ = held.release(&session).await;
+                }
+                break;
+            }
+            let applied = formwork_ops::apply(&session, plan, planned.held).await;
+            let said = text(&applied.diagnostics, &applied.sources);
+            if applied.complete {
+                break;
+            }
+            assert!(said.contains("An operation still runs"), "{said}");
+            assert!(applied.interrupted, "{said}");
+            let (view, _) = formwork_ops::read_state(&session).await.expect("readable");
+            assert_eq!(view.pending.len(), 1, "{said}");
+            interrupted += 1;
+            assert!(interrupted < 20, "it gets nowhere: {said}");
+        }
+        assert!(interrupted >= 3, "stage {stage}: {interrupted}");
+        guard(&scene.world).slow = false;
+        let ran = run(&scene, stage, None).await;
+        assert!(ran.complete, "{}", ran.said);
+        settled(&scene, stage, "after interruptions").await;
+    }
+}
+
+#[tokio::test]
+async fn a_second_plan_that_differs_stops_its_object() {
+    let scene = Scene::default();
+    let (mut session, _) = process(&scene, 1, None);
+    let mut reader = MemoryReader::new();
+    let text_of = format!(
+        "resource \"terraform_data\" \"a\" {{\n  input = \"one\"\n}}\n\
+         resource \"terraform_data\" \"b\" {{\n  input = sensitive(\"{SECRET}\")\n}}\n"
+    );
+    reader.insert("main.tf", text_of.into_bytes());
+    session.reader = Arc::new(reader);
+    let planned = formwork_ops::plan(&session, &PlanOptions::default()).await;
+    guard(&scene.world).lies = true;
+    let plan = planned.plan.expect("a plan");
+    let applied = formwork_ops::apply(&session, plan, planned.held).await;
+    let said = text(&applied.diagnostics, &applied.sources);
+    assert!(
+        !applied.complete && guard(&scene.world).objects.is_empty(),
+        "{said}"
+    );
+    for part in [
+        "Provider produced inconsistent final plan [terraform_data.a]",
+        "  - input: planned as \"one\", now \"another\" (",
+        "Provider produced inconsistent final plan [terraform_data.b]",
+        "  - input: planned as (sensitive value), now ",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!said.contains(SECRET), "{said}");
 }
