@@ -37,6 +37,9 @@ pub(crate) struct Incoming {
     pub(crate) query: String,
     pub(crate) host: Option<String>,
     pub(crate) content_type: String,
+    pub(crate) content_range: Option<String>,
+    pub(crate) no_308: bool,
+    pub(crate) upload_type: Option<String>,
     pub(crate) body: Vec<u8>,
 }
 
@@ -445,8 +448,17 @@ impl Cloud {
             body,
             project,
             upload,
+            address: format!(
+                "http://{}{}?{}",
+                incoming.host.unwrap_or_default(),
+                incoming.path,
+                incoming.query
+            ),
             content: incoming.body,
             content_type: incoming.content_type,
+            content_range: incoming.content_range,
+            no_308: incoming.no_308,
+            upload_type: incoming.upload_type,
         })
     }
 
@@ -489,6 +501,8 @@ impl Cloud {
         world
             .store
             .all()
+            // what has come of a content in parts is no object yet
+            .filter(|(_, object)| object.collection != "storage.uploads")
             .map(|(key, object)| {
                 let service = key.split('/').next().unwrap_or_default();
                 Listed {
@@ -707,6 +721,9 @@ impl Cloud {
             query: query.join("&"),
             host: None,
             content_type: "application/json".to_owned(),
+            content_range: None,
+            no_308: false,
+            upload_type: None,
             body: body.to_string().into_bytes(),
         };
         self.read(routed, incoming)

@@ -25,6 +25,14 @@ pub(crate) struct Request {
     /// The body as it came, for methods that take content.
     pub(crate) content: Vec<u8>,
     pub(crate) content_type: String,
+    /// The address as it was asked, with its query: where an upload in parts goes on.
+    pub(crate) address: String,
+    /// What of a content the body is (`Content-Range`).
+    pub(crate) content_range: Option<String>,
+    /// Whether the client takes 308 for a redirection (`X-GUploader-No-308`).
+    pub(crate) no_308: bool,
+    /// The type of a content that is yet to come.
+    pub(crate) upload_type: Option<String>,
 }
 
 impl Request {
@@ -125,6 +133,10 @@ pub(crate) enum Answer {
         bytes: Vec<u8>,
         headers: Vec<(&'static str, String)>,
     },
+    /// 200 with an address to which the parts of a content are sent.
+    Session { address: String },
+    /// So many bytes of a content have come; more is awaited.
+    More { received: usize, no_308: bool },
     /// The operation of that key, once it is done or the patience is at an end.
     Wait { key: String },
 }

@@ -167,6 +167,7 @@ impl Routes {
         }
         best(found)
             .or_else(|| self.object_content(http, path))
+            .or_else(|| self.part(http, path))
             .ok_or(Lost::Unknown)
     }
 
@@ -177,6 +178,13 @@ impl Routes {
         let mut routed = best(self.matches(http, &whole, Some("storage")))?;
         routed.content = true;
         (http == "GET" && !bucket.is_empty()).then_some(routed)
+    }
+
+    /// `PUT` of a part of a content, which goes where the upload was begun by POST.
+    fn part(&self, http: &str, path: &str) -> Option<Routed> {
+        let path = path.strip_prefix("storage/").unwrap_or(path);
+        let routed = best(self.matches("POST", path, Some("storage")))?;
+        (http == "PUT" && routed.upload.is_some()).then_some(routed)
     }
 
     fn matches(&self, http: &str, path: &str, service: Option<&str>) -> Vec<(usize, Routed)> {
@@ -365,6 +373,11 @@ mod tests {
              [bucket=bucket object=team/a/default.tfstate]",
         );
         check("GET", "/nowhere", "Unknown");
+        check(
+            "PUT",
+            "/upload/storage/v1/b/bucket/o",
+            "storage.objects.insert b/bucket/o [bucket=bucket]",
+        );
         check("PUT", "/bucket/object", "Unknown");
         check("BREW", "/compute/v1/projects/p/global/networks", "Unknown");
     }

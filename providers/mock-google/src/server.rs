@@ -127,6 +127,9 @@ async fn handle(
         query: uri.query().unwrap_or_default().to_owned(),
         host: text(header::HOST),
         content_type: text(header::CONTENT_TYPE).unwrap_or_default(),
+        content_range: text(header::CONTENT_RANGE),
+        no_308: headers.contains_key("x-guploader-no-308"),
+        upload_type: text(header::HeaderName::from_static("x-upload-content-type")),
         body: body.to_vec(),
     };
     if let Some(page) = control::page(&cloud, &incoming) {
@@ -164,6 +167,22 @@ async fn answer(cloud: &Cloud, outcome: &Outcome) -> Response<Body> {
             let mut all = vec![("content-type", content_type.clone())];
             all.extend(headers.iter().cloned());
             respond(StatusCode::OK, bytes.clone(), &all)
+        }
+        Ok(Answer::Session { address }) => {
+            respond(StatusCode::OK, Vec::new(), &[("location", address.clone())])
+        }
+        Ok(Answer::More { received, no_308 }) => {
+            let mut all = Vec::new();
+            if let Some(last) = received.checked_sub(1) {
+                all.push(("range", format!("bytes=0-{last}")));
+            }
+            let status = if *no_308 {
+                all.push(("x-http-status-code-override", "308".to_owned()));
+                StatusCode::OK
+            } else {
+                StatusCode::PERMANENT_REDIRECT
+            };
+            respond(status, Vec::new(), &all)
         }
         Ok(Answer::Wait { key }) => wait(cloud, key, outcome.seq()).await,
         Err((error, service)) => failure(error, service),

@@ -150,6 +150,10 @@ fn list(request: &Request, tx: &Transaction, project: &Project) -> Result<Answer
         upload: None,
         content: Vec::new(),
         content_type: String::new(),
+        address: String::new(),
+        content_range: None,
+        no_308: false,
+        upload_type: None,
     };
     let page = page(&unfiltered, items, ("pageSize", 50, 200))?;
     let mut out = json!({});

@@ -1,12 +1,13 @@
 //! Cloud Storage: buckets, their policies, folders, and objects with content.
 //!
-//! Not played: older versions of objects, resumable uploads, ACLs, Anywhere Cache. A bucket with
+//! Not played: older versions of objects, ACLs, Anywhere Cache. A bucket with
 //! `versioning` keeps the setting and no versions.
 
 mod bucket;
 mod content;
 mod folder;
 mod object;
+mod parts;
 
 use serde_json::Value;
 

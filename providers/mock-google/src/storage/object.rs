@@ -56,14 +56,17 @@ fn found<'a>(request: &Request, tx: &Transaction<'a>) -> Result<(String, &'a Obj
 }
 
 fn insert(request: &Request, tx: &mut Transaction) -> Result<Answer, ApiError> {
-    let (bucket_key, bucket) = bucket_of(request, tx)?;
-    if request.upload != Some(Upload::Simple) || request.query("uploadType") == Some("resumable") {
+    if request.upload == Some(Upload::Resumable) || request.query("uploadType") == Some("resumable")
+    {
+        return super::parts::take(request, tx);
+    }
+    if request.upload.is_none() {
         return Err(ApiError::not_played(&format!(
-            "{} with a resumable upload",
+            "{} without content",
             request.method.id
         )));
     }
-    let (mut body, content_type, content) = match request.query("uploadType") {
+    let (body, content_type, content) = match request.query("uploadType") {
         Some("multipart") => {
             let parts = parts(&request.content_type, &request.content)?;
             let body = check(
@@ -86,7 +89,11 @@ fn insert(request: &Request, tx: &mut Transaction) -> Result<Answer, ApiError> {
             ));
         }
     };
-    without_nothing(&mut body);
+    store(request, tx, body, content_type, &content)
+}
+
+/// The name that an upload gives its object.
+pub(super) fn named(request: &Request, body: &Body) -> Result<String, ApiError> {
     let name = request
         .query("name")
         .or_else(|| body.get("name").and_then(Value::as_str))
@@ -96,14 +103,25 @@ fn insert(request: &Request, tx: &mut Transaction) -> Result<Answer, ApiError> {
     if name.len() > 1024 || name.contains(['\r', '\n']) || matches!(name.as_str(), "." | "..") {
         return Err(ApiError::bad(format!("Invalid object name: '{name}'.")));
     }
+    Ok(name)
+}
+
+/// Makes an object of its metadata and its content, or puts them in its place.
+pub(super) fn store(
+    request: &Request,
+    tx: &mut Transaction,
+    mut body: Body,
+    content_type: Option<String>,
+    content: &[u8],
+) -> Result<Answer, ApiError> {
+    let (bucket_key, bucket) = bucket_of(request, tx)?;
+    without_nothing(&mut body);
+    let name = named(request, &body)?;
     let key = format!("{bucket_key}/o/{name}");
     tx.target = Some(key.clone());
     let old = tx.get(&key);
     preconditions(request, old.map(|object| &object.body))?;
-    for (field, sum) in [
-        ("md5Hash", md5_hash(&content)),
-        ("crc32c", crc32c(&content)),
-    ] {
+    for (field, sum) in [("md5Hash", md5_hash(content)), ("crc32c", crc32c(content))] {
         if body.get(field).is_some_and(|given| *given != sum.as_str()) {
             return Err(ApiError::bad(format!(
                 "The content does not match the {field} that came with it."
@@ -144,7 +162,7 @@ fn insert(request: &Request, tx: &mut Transaction) -> Result<Answer, ApiError> {
     let object = Object {
         collection: "storage.objects".to_owned(),
         body: body.clone(),
-        hidden: fields(json!({"content": STANDARD.encode(&content)})),
+        hidden: fields(json!({"content": STANDARD.encode(content)})),
         pending: None,
     };
     tx.put(&key, object);

@@ -154,6 +154,66 @@ async fn buckets_live() {
 }
 
 #[tokio::test]
+async fn content_comes_in_parts() {
+    let world = World::new().await;
+    bucket(&world, "files", json!({})).await;
+    let client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .unwrap();
+    let begin = format!(
+        "{}/upload/storage/v1/b/files/o?uploadType=resumable&name=a%2Fb&ifGenerationMatch=0",
+        world.server.url()
+    );
+    let started = || {
+        client
+            .post(&begin)
+            .header("x-upload-content-type", "text/x")
+            .json(&json!({"metadata": {"k": "v"}}))
+            .send()
+    };
+    let answer = started().await.unwrap();
+    let session = answer.headers()["location"].to_str().unwrap().to_owned();
+    // as Go's client sends parts
+    let part = |range: &str, text: &'static str| {
+        client
+            .post(&session)
+            .header("content-range", range)
+            .header("x-guploader-no-308", "yes")
+            .body(text)
+            .send()
+    };
+    let answer = part("bytes 0-4/*", "hello").await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.headers()["x-http-status-code-override"], "308");
+    assert_eq!(answer.headers()["range"], "bytes=0-4");
+    assert_eq!(part("bytes 9-9/*", "x").await.unwrap().status(), 400);
+    // and as others do
+    let asked = client.put(&session).header("content-range", "bytes */*");
+    assert_eq!(asked.send().await.unwrap().status(), 308);
+    let answer = part("bytes 5-10/11", " world").await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let made: Value = answer.json().await.unwrap();
+    assert_eq!(made["name"], "a/b");
+    assert_eq!(made["contentType"], "text/x");
+    assert_eq!(made["metadata"], json!({"k": "v"}));
+    assert_eq!(part("bytes */11", "").await.unwrap().status(), 404);
+    assert_eq!(started().await.unwrap().status(), 412, "it is there by now");
+    // the older interface reads it
+    let url = format!("{}/files/a/b", world.server.url());
+    let answer = client.get(url).send().await.unwrap();
+    assert!(answer.headers().contains_key("x-goog-generation"));
+    assert_eq!(answer.text().await.unwrap(), "hello world");
+    assert!(
+        world
+            .mock
+            .list()
+            .iter()
+            .all(|o| o.collection != "storage.uploads")
+    );
+}
+
+#[tokio::test]
 async fn objects_keep_their_content() {
     let world = World::new().await;
     bucket(&world, "files", json!({})).await;
