@@ -65,6 +65,9 @@ async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Inter
         code = exit::CHANGES;
     }
     operation.end().await;
+    // Never freed, as the configuration is not: the process ends here, and taking a large plan apart
+    // node by node costs as much as a part of making it.
+    std::mem::forget((outcome.plan, outcome.loaded, outcome.evaluator));
     code
 }
 
