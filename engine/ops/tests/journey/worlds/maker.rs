@@ -371,7 +371,7 @@ impl World {
             return BTreeSet::new();
         };
         let more = [
-            block.serial_of,
+            block.serial_of.filter(|_| block.sees.is_none()),
             block.depends_on,
             block.replaced_by,
             block.sees,
