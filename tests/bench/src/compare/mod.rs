@@ -267,7 +267,10 @@ impl Comparison<'_> {
         let theirs = self.peer.ask("plan", &tree, None, false)?;
         let what = format!("plan, {}, {}", kind.name(), many(instances));
         self.beside(&what, used, theirs.as_ref(), Some(REQUIRED));
-        self.memory(&what, used, theirs.as_ref());
+        // One block is little to hold for Terraform, too: of it nothing is required.
+        if kind != Kind::Count {
+            self.memory(&what, used, theirs.as_ref());
+        }
         self.same(&what, &meaning, theirs);
         Ok(())
     }
