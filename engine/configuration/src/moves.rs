@@ -205,6 +205,14 @@ impl Moves {
         addresses: &BTreeSet<AbsResourceInstance>,
     ) -> MoveResults {
         let mut results = MoveResults::default();
+        // Mostly nothing moves, and a large state is looked at once for it.
+        if self.statements.is_empty()
+            && addresses
+                .iter()
+                .all(|a| implied(configuration, a).is_none())
+        {
+            return results;
+        }
         let mut moving: Vec<(&AbsResourceInstance, AbsResourceInstance)> = Vec::new();
         let mut taken: BTreeSet<AbsResourceInstance> = BTreeSet::new();
         for address in addresses {
@@ -227,7 +235,7 @@ impl Moves {
         }
         let unkeyed: Vec<_> = taken
             .iter()
-            .filter_map(|a| Some((a.clone(), implied(configuration, a)?)))
+            .filter_map(|a| implied(configuration, a).map(|to| (a.clone(), to)))
             .collect();
         for (from, to) in unkeyed {
             if taken.contains(&to) {

@@ -14,7 +14,8 @@ use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_eval::Builtins;
 use formwork_syntax::on_deep_stack;
 use formwork_values::{Mark, Marks, Value};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -82,9 +83,9 @@ pub struct Evaluator {
     calls: Arc<Calls>,
     setting: Setting,
     root_variables: BTreeMap<Arc<str>, Value>,
-    memos: RwLock<HashMap<Key, Arc<Memo>>>,
-    whole_calls: RwLock<HashMap<(ModuleInstance, Arc<str>), Value>>,
-    provider_elements: RwLock<HashMap<AbsProviderConfig, Elements>>,
+    memos: RwLock<FxHashMap<Key, Arc<Memo>>>,
+    whole_calls: RwLock<FxHashMap<(ModuleInstance, Arc<str>), Value>>,
+    provider_elements: RwLock<FxHashMap<AbsProviderConfig, Elements>>,
     in_test: Option<InTest>,
 }
 

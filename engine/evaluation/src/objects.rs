@@ -2,7 +2,8 @@
 
 use formwork_addresses::{AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance};
 use formwork_values::{Type, Value};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// The instances of a block.
@@ -82,8 +83,8 @@ struct Resource {
 /// A table of objects, filled as a run goes on. Shared; every method takes `&self`.
 #[derive(Default)]
 pub struct Objects {
-    resources: RwLock<HashMap<AbsResource, Resource>>,
-    calls: RwLock<HashMap<(ModuleInstance, Arc<str>), Expansion>>,
+    resources: RwLock<FxHashMap<AbsResource, Resource>>,
+    calls: RwLock<FxHashMap<(ModuleInstance, Arc<str>), Expansion>>,
 }
 
 impl Objects {

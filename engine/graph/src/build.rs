@@ -19,6 +19,7 @@ use formwork_configuration::{
     expression_references,
 };
 use formwork_diagnostics::{Checked, SourceRange};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ use std::sync::Arc;
 pub(crate) struct Built {
     pub nodes: Vec<StaticNode>,
     pub ranges: Vec<Option<SourceRange>>,
-    pub index: BTreeMap<StaticNode, Node>,
+    pub index: FxHashMap<StaticNode, Node>,
     pub edges: Vec<(Node, Node)>,
     /// Where an edge was written, if it was.
     pub written: BTreeMap<(Node, Node), SourceRange>,

@@ -6,6 +6,7 @@ use crate::node::{StaticNode, What};
 use formwork_addresses::{ModulePath, Resource, ResourceMode};
 use formwork_configuration::Configuration;
 use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceRange};
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -17,7 +18,8 @@ use std::fmt::Write as _;
 pub struct StaticGraph {
     nodes: Vec<StaticNode>,
     ranges: Vec<Option<SourceRange>>,
-    index: BTreeMap<StaticNode, Node>,
+    /// Hashed: it is asked once for every instance, and comparing names costs more.
+    index: FxHashMap<StaticNode, Node>,
     dag: Dag,
     order: Vec<Node>,
     self_references: Vec<(Node, SourceRange)>,

@@ -11,7 +11,7 @@ use formwork_configuration::Repetition;
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_eval::{ConsoleResult, Functions as _};
 use formwork_evaluation::Evaluator;
-use formwork_planner::objects_of_state;
+use formwork_planner::{Needed, objects_of_state};
 use formwork_provider::Providers;
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ async fn over_state(session: &Session) -> Result<(Console, Diagnostics), (Diagno
     if said.has_errors() {
         return Err((said, loaded.sources));
     }
-    let objects = objects_of_state(&view.state, &providers).await;
+    let objects = objects_of_state(&view.state, &providers, Needed::Everything).await;
     let evaluation = Evaluation {
         session,
         configuration: &loaded.configuration,

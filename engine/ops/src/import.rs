@@ -8,7 +8,7 @@ use formwork_addresses::{AbsResourceInstance, ResourceMode};
 use formwork_configuration::{Configuration, Repetition, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, nearest};
 use formwork_plan::{Event, Hook};
-use formwork_planner::{configure_provider, find, objects_of_state, taken_over};
+use formwork_planner::{Needed, configure_provider, find, objects_of_state, taken_over};
 use std::sync::Arc;
 
 /// Finds the object with this id, and writes it into the state at this address.
@@ -144,7 +144,7 @@ async fn import_held(
         applying: false,
         validating: false,
     };
-    let known = objects_of_state(&before, &providers).await;
+    let known = objects_of_state(&before, &providers, Needed::Everything).await;
     let evaluator = evaluation.over(known, variables);
     let (_, problems) = configure_provider(&evaluator, &providers, &resolved.config).await;
     said.append(problems);

@@ -15,12 +15,13 @@ use formwork_plan::{
     Event, ModuleFolder, Phase, Plan, PlanMode, PlannedProvider, PlannedVariable, Prior, verify,
 };
 use formwork_planner::{
-    Limits, PlanInput, Planned, RefreshOptions, Refreshed, Scope, configure_from_state,
+    Limits, Needed, PlanInput, Planned, RefreshOptions, Refreshed, Scope, configure_from_state,
     objects_of_state, refresh,
 };
 use formwork_provider::Providers;
 use formwork_state::{ResourceInstanceObject, Snapshot, State, v4};
 use formwork_values::Value;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -231,7 +232,8 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
     };
 
     // What a former run left open, by providers configured from what is known now.
-    let known = objects_of_state(&held.view.state, &providers).await;
+    let needed = Needed::ByProviders(&loaded.graph);
+    let known = objects_of_state(&held.view.state, &providers, needed).await;
     let by_state = evaluation.over(known, variables.clone());
     configure_from_state(&by_state, &providers, &held.view.state).await;
     if !held.view.pending.is_empty() || held.view.folded {
@@ -471,12 +473,12 @@ async fn moves(
 }
 
 /// The state with objects at the addresses to which they have moved.
-fn moved(
-    state: &State,
+fn moved<'s>(
+    state: &'s State,
     moves: &Moves,
     loaded: &Loaded,
 ) -> (
-    State,
+    Cow<'s, State>,
     BTreeMap<AbsResourceInstance, AbsResourceInstance>,
     Diagnostics,
 ) {
@@ -485,7 +487,7 @@ fn moved(
     let mut said = Diagnostics::new();
     said.extend(results.warning());
     if results.moved.is_empty() {
-        return (state.clone(), BTreeMap::new(), said);
+        return (Cow::Borrowed(state), BTreeMap::new(), said);
     }
     let mut new = state.clone();
     // All go before any arrives: moves may chain or swap.
@@ -506,7 +508,7 @@ fn moved(
     }
     rename_dependencies(&mut new, &results.moved);
     let moved_from = results.moved.into_iter().collect();
-    (new, moved_from, said)
+    (Cow::Owned(new), moved_from, said)
 }
 
 /// What objects were made from is known by block; a block all of whose objects have moved has a new

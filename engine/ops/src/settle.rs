@@ -416,7 +416,10 @@ async fn settle_held(
                 applying: false,
                 validating: false,
             };
-            let known = formwork_planner::objects_of_state(&held.view.state, &providers).await;
+            let known = {
+                let needed = formwork_planner::Needed::Everything;
+                formwork_planner::objects_of_state(&held.view.state, &providers, needed).await
+            };
             let evaluator = evaluation.over(known, variables);
             let (_, problems) =
                 formwork_planner::configure_provider(&evaluator, &providers, &begun.provider).await;

@@ -7,7 +7,8 @@ use crate::Plan;
 use crate::action::Action;
 use crate::execution::{NodeId, OperationKind};
 use formwork_addresses::{AbsResource, AbsResourceInstance};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that does not hold. Always a fault of the tool or of a tampered file, never the user's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,8 @@ pub fn verify(plan: &Plan) -> Vec<Defect> {
 
 /// No object has two changes: they would be carried out against each other.
 fn objects_change_once(plan: &Plan, defects: &mut Vec<Defect>) {
-    let mut seen = HashSet::with_capacity(plan.changes.len());
+    let mut seen =
+        FxHashSet::with_capacity_and_hasher(plan.changes.len(), rustc_hash::FxBuildHasher);
     for change in &plan.changes {
         if !seen.insert((&change.address, &change.deposed)) {
             defects.push(Defect(format!(
@@ -95,7 +97,7 @@ fn changes_are_carried_out(plan: &Plan, defects: &mut Vec<Defect>) {
             defects.push(Defect(format!("{} is there twice", node.kind.text())));
         }
     }
-    let orders: HashSet<(NodeId, NodeId)> = plan.graph.edges().iter().copied().collect();
+    let orders: FxHashSet<(NodeId, NodeId)> = plan.graph.edges().iter().copied().collect();
     for (change, words) in plan.changes.iter().zip(&of_change) {
         let needed: &[&str] = match change.action {
             Action::NoOp => &[],
@@ -140,7 +142,7 @@ fn changes_are_carried_out(plan: &Plan, defects: &mut Vec<Defect>) {
 /// An object is destroyed only after what depends on it is destroyed: between the two there is an
 /// order, directly or through joins.
 fn destroys_come_after_dependents(plan: &Plan, defects: &mut Vec<Defect>) {
-    let mut destroyed_by: HashMap<&AbsResourceInstance, NodeId> = HashMap::new();
+    let mut destroyed_by: FxHashMap<&AbsResourceInstance, NodeId> = FxHashMap::default();
     let mut destroyed_in: BTreeMap<AbsResource, Vec<NodeId>> = BTreeMap::new();
     for (id, node) in (0u32..).map(NodeId).zip(plan.graph.nodes()) {
         if let OperationKind::Destroy(address) = &node.kind {
@@ -204,9 +206,9 @@ struct Orders<'p> {
     plan: &'p Plan,
     after: Vec<Vec<NodeId>>,
     /// Operations that wait for a join, directly or through further joins.
-    through: HashMap<NodeId, HashSet<NodeId>>,
+    through: FxHashMap<NodeId, FxHashSet<NodeId>>,
     /// Whether everything that destroys a resource waits for a join.
-    covers: HashMap<(NodeId, AbsResource), bool>,
+    covers: FxHashMap<(NodeId, AbsResource), bool>,
 }
 
 impl<'p> Orders<'p> {
@@ -215,8 +217,8 @@ impl<'p> Orders<'p> {
         Self {
             plan,
             after,
-            through: HashMap::new(),
-            covers: HashMap::new(),
+            through: FxHashMap::default(),
+            covers: FxHashMap::default(),
         }
     }
 
@@ -261,7 +263,7 @@ impl<'p> Orders<'p> {
                 return None;
             }
         }
-        let direct: HashSet<NodeId> = direct.into_iter().collect();
+        let direct: FxHashSet<NodeId> = direct.into_iter().collect();
         let missing: Vec<NodeId> = wanted
             .iter()
             .copied()
@@ -272,10 +274,10 @@ impl<'p> Orders<'p> {
             .find(|w| !joins.iter().any(|j| self.through_join(*j).contains(w)))
     }
 
-    fn through_join(&mut self, join: NodeId) -> &HashSet<NodeId> {
+    fn through_join(&mut self, join: NodeId) -> &FxHashSet<NodeId> {
         if !self.through.contains_key(&join) {
-            let mut reached = HashSet::new();
-            let mut seen = HashSet::new();
+            let mut reached = FxHashSet::default();
+            let mut seen = FxHashSet::default();
             let mut open = self.next(join).to_vec();
             while let Some(id) = open.pop() {
                 if seen.insert(id) {

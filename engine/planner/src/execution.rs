@@ -278,6 +278,10 @@ impl Builder<'_> {
     fn order_makes(&mut self) {
         let references = self.references;
         for (block, dependencies) in &references.resources {
+            // Who waits for a block that waits for nothing finds its makes by itself.
+            if dependencies.is_empty() {
+                continue;
+            }
             let join = self.made(block);
             for dependency in dependencies {
                 let before = self.made(dependency);

@@ -41,7 +41,9 @@ pub use imports::{find, taken_over};
 pub use input::{PlanInput, Planned};
 pub use instance::{PlannedInstance, Subject, Wishes, plan_configured, plan_deletion};
 pub use prior::{PriorObject, decode_managed, stored_marks};
-pub use providers::{Configured, configure_from_state, configure_provider, objects_of_state};
+pub use providers::{
+    Configured, Needed, configure_from_state, configure_provider, objects_of_state,
+};
 pub use refresh::{ObjectKey, RefreshOptions, Refreshed, refresh};
 pub use scope::{Limits, Scope};
 pub use validate::validate;

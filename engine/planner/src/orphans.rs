@@ -5,7 +5,7 @@ use crate::deferral::Held;
 use crate::instance::{Subject, plan_deletion};
 use crate::prior::PriorObject;
 use crate::protection::protection_of_orphan;
-use crate::providers::{configure_provider, objects_of_state};
+use crate::providers::{Needed, configure_provider, objects_of_state};
 use crate::refresh::ObjectKey;
 use crate::walk::{Walk, lock};
 use formwork_addresses::{
@@ -227,7 +227,7 @@ fn reason(walk: &Walk<'_>, address: &AbsResourceInstance) -> ActionReason {
 pub(crate) async fn prepare_destroy(walk: &mut Walk<'_>) {
     let input = walk.input;
     let state = &input.refreshed.state;
-    let from_state = objects_of_state(state, &input.providers).await;
+    let from_state = objects_of_state(state, &input.providers, Needed::Everything).await;
     let objects = input.evaluator.objects();
     for (resource, kept) in state.resources() {
         if let Some(e) = from_state.expansion(resource) {

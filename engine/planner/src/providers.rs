@@ -2,10 +2,11 @@
 
 use crate::prior::decode_managed;
 use formwork_addresses::{
-    AbsProviderConfig, AbsResource, InstanceKey, ModuleInstance, ResourceMode,
+    AbsProviderConfig, AbsResource, InstanceKey, ModuleInstance, ModulePath, Resource, ResourceMode,
 };
 use formwork_diagnostics::Diagnostics;
 use formwork_evaluation::{Evaluator, Expansion, Objects};
+use formwork_graph::{StaticGraph, StaticNode, What};
 use formwork_provider::{Providers, Reported};
 use formwork_state::State;
 use formwork_values::{Value, value_from_json};
@@ -95,13 +96,41 @@ fn place(
     }
 }
 
+/// What the values of the objects of a state are wanted for.
+pub enum Needed<'a> {
+    /// Expressions that may name any of them.
+    Everything,
+    /// To configure providers: only what their blocks refer to is decoded, which mostly is nothing.
+    ByProviders(&'a StaticGraph),
+}
+
+impl Needed<'_> {
+    /// The blocks that are needed; all without.
+    fn blocks(&self) -> Option<BTreeSet<(&ModulePath, &Resource)>> {
+        let Self::ByProviders(graph) = self else {
+            return None;
+        };
+        let providers = (0u32..)
+            .zip(graph.nodes())
+            .filter(|(_, n)| matches!(n.what, What::Provider { .. }));
+        let near = providers.flat_map(|(node, _)| graph.nearest_resources(node));
+        let blocks = near.filter_map(|n| match graph.get(n) {
+            Some(StaticNode {
+                module,
+                what: What::Resource(resource),
+            }) => Some((module, resource)),
+            _ => None,
+        });
+        Some(blocks.collect())
+    }
+}
+
 /// Puts what the state knows into an evaluator's objects: instances, values and module instances.
-pub async fn objects_of_state(state: &State, providers: &Providers) -> Objects {
+pub async fn objects_of_state(state: &State, providers: &Providers, needed: Needed<'_>) -> Objects {
     let objects = Objects::new();
+    let blocks = needed.blocks();
     let mut calls: BTreeMap<(ModuleInstance, Arc<str>), BTreeSet<InstanceKey>> = BTreeMap::new();
     for (resource, kept) in state.resources() {
-        let keys: BTreeSet<InstanceKey> = kept.instances.keys().cloned().collect();
-        objects.set_expansion(resource, expansion_of(&keys));
         let mut parent = ModuleInstance::root();
         for step in resource.module.steps() {
             calls
@@ -110,6 +139,15 @@ pub async fn objects_of_state(state: &State, providers: &Providers) -> Objects {
                 .insert(step.key.clone());
             parent = parent.child(&step.name, step.key.clone());
         }
+        let path = resource.module.path();
+        if blocks
+            .as_ref()
+            .is_some_and(|b| !b.contains(&(&path, &resource.resource)))
+        {
+            continue;
+        }
+        let keys: BTreeSet<InstanceKey> = kept.instances.keys().cloned().collect();
+        objects.set_expansion(resource, expansion_of(&keys));
         for (key, instance) in &kept.instances {
             let Some(object) = &instance.current else {
                 continue;

@@ -24,7 +24,8 @@ use formwork_provider::OpenEphemerals;
 use formwork_state::State;
 use formwork_values::{Origin, Path, Value};
 use futures::StreamExt as _;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Locks, whatever happened to others who held it: what is inside is whole at every moment.
@@ -37,7 +38,7 @@ pub(crate) struct Walk<'a> {
     pub input: &'a PlanInput,
     pub changes: Mutex<Vec<ResourceInstanceChange>>,
     /// Where in `changes` the change of an instance's current object is.
-    pub index: Mutex<HashMap<AbsResourceInstance, usize>>,
+    pub index: Mutex<FxHashMap<AbsResourceInstance, usize>>,
     pub diagnostics: Mutex<Diagnostics>,
     pub results: Results,
     pub resource_keys: Mutex<BTreeMap<AbsResource, PlannedKeys>>,
@@ -58,12 +59,12 @@ pub(crate) struct Walk<'a> {
     /// Managed resources with a change that is not a no-op.
     pub changing: Mutex<BTreeSet<Node>>,
     /// Whether a data source waits for what a depends_on names, once that is known.
-    pub pending: Mutex<HashMap<Node, bool>>,
+    pub pending: Mutex<FxHashMap<Node, bool>>,
     /// What a block's objects are made from, once that is known.
-    pub made_from: Mutex<HashMap<Node, Arc<Vec<AbsResource>>>>,
+    pub made_from: Mutex<FxHashMap<Node, Arc<Vec<AbsResource>>>>,
     /// Whether a change of any instance triggers, by the resource and the path within; asked only
     /// when all of them are planned.
-    pub any_triggers: Mutex<HashMap<(AbsResource, Path), bool>>,
+    pub any_triggers: Mutex<FxHashMap<(AbsResource, Path), bool>>,
     /// Outputs of the root module that have been evaluated.
     pub outputs_done: Mutex<BTreeSet<Arc<str>>>,
     /// By node: created before the former object is destroyed.
@@ -720,10 +721,18 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
             unknown_providers: lock(&walk_.unknown_providers).clone(),
             ephemeral: lock(&walk_.ephemeral).clone(),
         };
+        let imported: BTreeMap<_, _> = lock(&walk_.imported)
+            .iter()
+            .map(|i| (i.address.clone(), i.object.dependencies.to_vec()))
+            .collect();
         let prior: Vec<Vec<AbsResource>> = planned
             .changes
             .iter()
             .map(|c| {
+                // What is imported may be replaced at once: it counts as made from what its block needs.
+                if c.importing.is_some() {
+                    return imported.get(&c.address).cloned().unwrap_or_default();
+                }
                 // The state has been moved before it was refreshed.
                 input
                     .refreshed

@@ -3,6 +3,7 @@
 use super::records::TypeRecord;
 use super::with_stack;
 use formwork_values::{ObjectType, Type};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,10 +11,10 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct TypeWriter {
     pub table: Vec<TypeRecord>,
-    known: HashMap<TypeRecord, u32>,
+    known: FxHashMap<TypeRecord, u32>,
     /// Object types by where they lie, so that the one that a thousand instances share is looked at
     /// once. They are held, lest another takes a freed one's place.
-    by_place: HashMap<usize, (Arc<ObjectType>, u32)>,
+    by_place: FxHashMap<usize, (Arc<ObjectType>, u32)>,
 }
 
 impl TypeWriter {

@@ -15,7 +15,8 @@ use crate::{
 };
 use formwork_addresses::{AbsProviderConfig, AbsResource, AbsResourceInstance};
 use formwork_values::{Kind, Origin, Path, Step, Value};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::hash::Hash;
 
@@ -190,14 +191,14 @@ pub(crate) fn write(plan: &Plan) -> Result<Written, PlanEncodeError> {
 /// Addresses of one kind, each as text once.
 struct Texts<T> {
     texts: Vec<String>,
-    known: HashMap<T, u32>,
+    known: FxHashMap<T, u32>,
 }
 
 impl<T> Default for Texts<T> {
     fn default() -> Self {
         Self {
             texts: Vec::new(),
-            known: HashMap::new(),
+            known: FxHashMap::default(),
         }
     }
 }
@@ -224,7 +225,7 @@ struct Store {
     providers: Texts<AbsProviderConfig>,
     origins: Vec<OriginRecord>,
     /// By what is written, which tells apart what `==` of values does not.
-    known_origins: HashMap<OriginRecord, u32>,
+    known_origins: FxHashMap<OriginRecord, u32>,
 }
 
 impl Tables for Store {
