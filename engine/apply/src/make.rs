@@ -16,7 +16,7 @@ use formwork_provider_schema::{
     Ignored, Schema, adopted, assert_object_compatible, marked, marks_without_ignored,
     proposed_new_state, without_ignored, without_write_only,
 };
-use formwork_state::{ResourceInstanceObject, SensitivePaths};
+use formwork_state::{ResourceInstanceObject, SensitivePaths, State};
 use formwork_values::{Path, PathMarks, Type, Value, to_msgpack};
 use std::sync::Arc;
 use std::time::Duration;
@@ -603,7 +603,17 @@ impl Run<'_> {
                 return Ok(self.left_open(said, address));
             };
             object.private = (!response.private.is_empty()).then(|| response.private.clone());
-            object.dependencies = change.dependencies.clone().into();
+            let mut dependencies = change.dependencies.clone();
+            if failed && update {
+                // It may still be made from what it was made from before, which must not be
+                // destroyed before it then.
+                let former = |s: &State| s.object(address).map(|o| o.dependencies.clone());
+                let former = self.input.record.look(former).await;
+                dependencies.extend(former.iter().flat_map(|d| d.iter().cloned()));
+                dependencies.sort();
+                dependencies.dedup();
+            }
+            object.dependencies = dependencies.into();
             object.create_before_destroy = change.create_before_destroy;
             let object = if (failed && !update) || provisions {
                 object.tainted()
