@@ -204,3 +204,39 @@ fn the_blueprint_s_tests_pass() {
         .exits(0)
         .says(&["Success! 6 passed, 0 failed."]);
 }
+
+/// Each of two runs waits for what the other one does, so they come to an end only side by side.
+#[test]
+fn parallel_runs_are_made_at_the_same_time() {
+    let env = env();
+    env.write(
+        "main.tf",
+        r#"
+variable "me" {}
+variable "other" {}
+resource "terraform_data" "meets" {
+  input = var.me
+  provisioner "local-exec" {
+    command = ": > ${var.me}; n=0; while [ ! -e ${var.other} ] && [ $n -lt 300 ]; do n=$((n+1)); sleep 0.1; done; [ -e ${var.other} ]"
+  }
+}
+output "me" { value = terraform_data.meets.output }
+"#,
+    );
+    let run = |me: &str, other: &str, rest: &str| {
+        format!(
+            "run \"{me}\" {{\n  state_key = \"{me}\"\n  variables {{\n    me    = \"{me}\"\n    other = \"{other}\"\n  }}\n{rest}}}\n"
+        )
+    };
+    let looks = "  assert {\n    condition     = run.one.me == \"one\" && run.two.me == \"two\"\n    error_message = \"m\"\n  }\n";
+    env.write(
+        "main.tftest.hcl",
+        format!(
+            "test {{\n  parallel = true\n}}\n{}{}{}",
+            run("one", "two", ""),
+            run("two", "one", ""),
+            run("after", "one", looks)
+        ),
+    );
+    env.run(&["test"]).exits(0).says(&["3 passed, 0 failed"]);
+}

@@ -14,7 +14,7 @@ use formwork_addresses::ProviderAddr;
 use formwork_configuration::ModuleFetcher;
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_ops::Settings;
-use formwork_plan::Plan;
+use formwork_plan::{ChangeSummary, Plan};
 use formwork_state_backends::{Backup, DEFAULT_WORKSPACE, Place};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -228,6 +228,7 @@ impl Operation {
                 workspace: session.workspace(),
                 called_in: Some(session.called_in.clone()),
                 files_within: session.files_within.clone(),
+                done: ChangeSummary::default(),
             },
             trial: None,
         };

@@ -314,7 +314,8 @@ async fn finish(
     end_journal(session, held, lineage, &pending).await?;
     // What says that all is done is said only then.
     if outcome.complete {
-        session.events.emit(Event::ApplySummary(applied.summary));
+        let all = session.settings.done.plus(applied.summary);
+        session.events.emit(Event::ApplySummary(all));
     }
     Ok(())
 }

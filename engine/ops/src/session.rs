@@ -6,7 +6,7 @@ use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_environment::Environment;
 use formwork_eval::Confinement;
 use formwork_graph::Cancellation;
-use formwork_plan::{EventSink, Plan};
+use formwork_plan::{ChangeSummary, EventSink, Plan};
 use formwork_provider::ProviderFactory;
 use formwork_state::{Sleeper, StateStores};
 use std::path::{Path, PathBuf};
@@ -27,6 +27,8 @@ pub struct Settings {
     /// How long an interrupted apply waits for operations whose end the next run can find out, before it
     /// leaves them running.
     pub detach_after: Duration,
+    /// What former rounds of this run have done; the sentence at its end counts it, too.
+    pub done: ChangeSummary,
     /// The language level claimed.
     pub level: LanguageLevel,
     /// Version of Formwork.
@@ -48,6 +50,7 @@ impl Default for Settings {
             lock_timeout: Duration::ZERO,
             detach_after: Duration::from_secs(10),
             applies: false,
+            done: ChangeSummary::default(),
             level: LanguageLevel::default(),
             tool_version: String::new(),
             workspace: "default".to_owned(),

@@ -62,6 +62,18 @@ pub struct ChangeSummary {
 }
 
 impl ChangeSummary {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            add: self.add + other.add,
+            change: self.change + other.change,
+            remove: self.remove + other.remove,
+            import: self.import + other.import,
+            forget: self.forget + other.forget,
+        }
+    }
+
     /// Counts one change.
     pub fn count(&mut self, action: Action, importing: bool) {
         match action {

@@ -133,11 +133,7 @@ impl TestEnv {
     }
 
     /// The command run by another program, such as `strace -f`, in the same surroundings; not yet run.
-    pub fn wrapped<S: AsRef<std::ffi::OsStr>>(
-        &self,
-        wrapper: &[S],
-        arguments: &[&str],
-    ) -> Command {
+    pub fn wrapped<S: AsRef<std::ffi::OsStr>>(&self, wrapper: &[S], arguments: &[&str]) -> Command {
         let (program, before) = wrapper.split_first().expect("a program");
         let mut command = Command::new(program);
         command

@@ -72,7 +72,7 @@ async fn saved(
         wanted.plan = Some(&plan);
         Operation::begin(session, interrupts, &wanted).await
     };
-    let (operation, said) = match begun {
+    let (mut operation, said) = match begun {
         Ok(begun) => begun,
         Err(refusal) => return refused(session, &refusal),
     };
@@ -83,7 +83,7 @@ async fn saved(
         }
     }
     let left = plan.deferred.len();
-    let code = carry_out(session, &operation, plan, None, None).await;
+    let code = carry_out(session, &mut operation, plan, None, None).await;
     if code == exit::SUCCESS && left > 0 {
         let again = format!("{} apply -allow-deferral", session.called);
         let text = format!(
@@ -133,7 +133,7 @@ async fn fresh(
     let mut wanted = Wanted::planning(planning);
     wanted.applies = true;
     wanted.backup = arguments.backup.clone();
-    let (operation, said) = match Operation::begin(session, interrupts, &wanted).await {
+    let (mut operation, said) = match Operation::begin(session, interrupts, &wanted).await {
         Ok(begun) => begun,
         Err(refusal) => return refused(session, &refusal),
     };
@@ -143,7 +143,7 @@ async fn fresh(
         match round(
             session,
             arguments,
-            &operation,
+            &mut operation,
             &mut options,
             &mut rounds,
             approved,
@@ -176,7 +176,7 @@ enum Round {
 async fn round(
     session: &Session,
     arguments: &arguments::Apply,
-    operation: &Operation,
+    operation: &mut Operation,
     options: &mut PlanOptions,
     rounds: &mut Rounds,
     approved: bool,
@@ -263,7 +263,7 @@ fn approve(
 /// and outputs are left for the end.
 async fn carry_out(
     session: &Session,
-    operation: &Operation,
+    operation: &mut Operation,
     plan: Plan,
     held: Option<Held>,
     round: Option<usize>,
@@ -283,9 +283,13 @@ async fn carry_out(
     if let Some(stream) = session.stream.as_ref().filter(|_| round.is_none()) {
         stream.outputs(outcome.state.outputs());
     }
+    let all = operation.ops.settings.done.plus(outcome.summary);
+    if round.is_some() {
+        operation.ops.settings.done = all;
+    }
     let line = match round {
         Some(number) => lines::round_line(number, &outcome.summary),
-        None => lines::apply_line(mode, &outcome.summary),
+        None => lines::apply_line(mode, &all),
     };
     let mut text = format!("\n{}\n", session.style.good(&line));
     let outputs = outputs_text(outcome.state.outputs(), session.style);

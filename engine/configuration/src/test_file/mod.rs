@@ -43,6 +43,8 @@ pub struct TestFile {
     pub providers: BTreeMap<LocalProviderConfig, TestProvider>,
     /// What is put in the place of resources, data sources and modules, in every run.
     pub overrides: Overrides,
+    /// Whether runs may run at the same time as their neighbours unless they say otherwise.
+    pub parallel: bool,
     /// In the order in which they are run.
     pub runs: Vec<RunBlock>,
 }
@@ -89,6 +91,7 @@ impl TestFile {
             variables: BTreeMap::new(),
             providers: BTreeMap::new(),
             overrides: Overrides::default(),
+            parallel: false,
             runs: Vec::new(),
         };
         let body = FILE.read(body, body.range(), diagnostics);
@@ -168,8 +171,8 @@ impl TestFile {
                         blocks: &[],
                     };
                     let body = SHAPE.read(&block.body, block.open_brace, diagnostics);
-                    // Runs that may run at the same time may also run one after the other.
-                    let _ = flag_argument(&body, "parallel", diagnostics);
+                    let flag = flag_argument(&body, "parallel", diagnostics);
+                    file.parallel = flag.unwrap_or(file.parallel);
                 }
                 _ => file.overrides.decode(block, sources, diagnostics),
             }

@@ -88,6 +88,8 @@ pub struct RunBlock {
     pub expect_failures: Vec<ExpectedFailure>,
     /// Which state it works on; runs of the same module share one unless they say otherwise.
     pub state_key: Option<Arc<str>>,
+    /// Whether it may run at the same time as its neighbours; as its file says, if it says nothing.
+    pub parallel: Option<bool>,
     /// What is put in the place of resources, data sources and modules, in this run.
     pub overrides: Overrides,
     /// The header of the block.
@@ -146,11 +148,10 @@ impl RunBlock {
             asserts: Vec::new(),
             expect_failures: expected(body, diagnostics),
             state_key: text_argument(body, "state_key", diagnostics).map(|(key, _)| key),
+            parallel: flag_argument(body, "parallel", diagnostics),
             overrides: Overrides::default(),
             range: block.header_range(),
         };
-        // Runs that may run at the same time may also run one after the other.
-        let _ = flag_argument(body, "parallel", diagnostics);
         let mut seen: BTreeMap<&str, SourceRange> = BTreeMap::new();
         for inner in body.blocks() {
             let kind = &*inner.block_type;

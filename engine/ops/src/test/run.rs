@@ -5,7 +5,7 @@ use super::memory::MemoryState;
 use super::suite::{Schemas, TestEvent, TestOptions, TestSink};
 use super::trial::Trial;
 use super::values::{RunValues, Variables, of_run};
-use super::worlds::{TestWorlds, worlds_of};
+use super::worlds::{TestWorlds, side_by_side, worlds_of};
 use crate::apply::apply;
 use crate::load::{disk, with_loading};
 use crate::plan::{PlanOptions, PlanOutcome, plan_untold};
@@ -23,8 +23,9 @@ use formwork_plan::{FileReport, LeftBehind, Plan, PlanMode, RunReport, TestStatu
 use formwork_planner::Limits;
 use formwork_state::{Snapshot, State};
 use formwork_values::Value;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 /// A file that is being run.
 pub(super) struct FileRun<'s> {
@@ -42,18 +43,28 @@ pub(super) struct FileRun<'s> {
     numbers: BTreeMap<Arc<str>, usize>,
     states: BTreeMap<Arc<str>, InUse>,
     /// Outputs of the runs that have ended.
-    outputs: BTreeMap<Arc<str>, Value>,
-    /// Overrides of nothing in any run's configuration so far.
+    outputs: Mutex<BTreeMap<Arc<str>, Value>>,
+    overridden: Mutex<Overridden>,
+}
+
+/// What is known of the file's overrides so far.
+#[derive(Default)]
+struct Overridden {
+    /// Of nothing in any run's configuration.
     idle: BTreeMap<SourceRange, Diagnostic>,
-    /// Overrides of something.
+    /// Of something.
     live: BTreeSet<SourceRange>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A state of a file.
 struct InUse {
     store: Arc<MemoryState>,
     /// The last run that worked on it, with what its operations were given.
-    last: Option<(usize, Session)>,
+    last: Mutex<Option<(usize, Session)>>,
 }
 
 /// What a run has to show.
@@ -104,7 +115,13 @@ impl<'s> FileRun<'s> {
                     key => format!("{} {key}", file.name),
                 };
                 let store = options.states.begin(&name);
-                (key.clone(), InUse { store, last: None })
+                (
+                    key.clone(),
+                    InUse {
+                        store,
+                        last: Mutex::default(),
+                    },
+                )
             })
             .collect();
         Self {
@@ -118,9 +135,8 @@ impl<'s> FileRun<'s> {
             globals,
             numbers,
             states,
-            outputs: BTreeMap::new(),
-            idle: BTreeMap::new(),
-            live: BTreeSet::new(),
+            outputs: Mutex::default(),
+            overridden: Mutex::default(),
         }
     }
 
@@ -128,10 +144,11 @@ impl<'s> FileRun<'s> {
     pub async fn run(&mut self) -> FileReport {
         let file = self.file.clone();
         let name = &*file.name;
-        let clock = self.session.environment.clock.clone();
         self.sink.emit(TestEvent::FileBegun(name));
         let mut reports: Vec<RunReport> = Vec::with_capacity(file.runs.len());
         let mut stopped = false;
+        let mut ended: VecDeque<(Ended, SystemTime, Duration)> = VecDeque::new();
+        let groups = side_by_side(&file);
         for (index, block) in file.runs.iter().enumerate() {
             let mut report = RunReport {
                 name: block.name.to_string(),
@@ -141,18 +158,37 @@ impl<'s> FileRun<'s> {
                 asserts: block.asserts.len(),
                 failed_asserts: 0,
                 began: None,
-                took: std::time::Duration::ZERO,
+                took: Duration::ZERO,
             };
-            if stopped || self.session.cancel.is_cancelled() {
+            let begun = !ended.is_empty();
+            if !begun && (stopped || self.session.cancel.is_cancelled()) {
                 self.sink.emit(TestEvent::RunEnded(name, &report));
                 reports.push(report);
                 continue;
             }
-            self.sink.emit(TestEvent::RunBegun(name, &block.name));
-            let began = clock.now();
-            let ended = self.one(index, block).await;
+            if !begun {
+                let group = groups.iter().find(|g| g.contains(&index)).cloned();
+                let group = group.unwrap_or(index..index + 1);
+                for block in file.runs.get(group.clone()).unwrap_or_default() {
+                    self.sink.emit(TestEvent::RunBegun(name, &block.name));
+                }
+                let runs = file.runs.iter().enumerate();
+                let runs = runs.skip(group.start).take(group.len());
+                let this = &*self;
+                let all = runs.map(|(index, block)| async move {
+                    let clock = &this.session.environment.clock;
+                    let began = clock.now();
+                    let ended = this.one(index, block).await;
+                    let took = clock.now().duration_since(began).unwrap_or_default();
+                    (ended, began, took)
+                });
+                ended.extend(futures::future::join_all(all).await);
+            }
+            let Some((ended, began, took)) = ended.pop_front() else {
+                continue;
+            };
             report.began = Some(began);
-            report.took = clock.now().duration_since(began).unwrap_or_default();
+            report.took = took;
             report.status = ended.status;
             report.failed_asserts = ended.failed_asserts;
             report.diagnostics = told_once(ended.said);
@@ -186,12 +222,14 @@ impl<'s> FileRun<'s> {
                 self.sink
                     .emit(TestEvent::Said(Some(name), run, said, sources));
             }
-            stopped = report.status == TestStatus::Error;
+            stopped |= report.status == TestStatus::Error;
             reports.push(report);
         }
         let left = self.clean_up().await;
         self.options.states.forget_all();
-        let idle: Diagnostics = std::mem::take(&mut self.idle).into_values().collect();
+        let idle: Diagnostics = std::mem::take(&mut lock(&self.overridden).idle)
+            .into_values()
+            .collect();
         if !idle.is_empty() {
             let event = TestEvent::Said(Some(name), None, &idle, &self.sources);
             self.sink.emit(event);
@@ -213,9 +251,9 @@ impl<'s> FileRun<'s> {
         report
     }
 
-    async fn one(&mut self, index: usize, block: &RunBlock) -> Ended {
+    async fn one(&self, index: usize, block: &RunBlock) -> Ended {
         let runs = Runs {
-            ended: self.outputs.clone(),
+            ended: lock(&self.outputs).clone(),
             current: block.name.clone(),
             names: self.file.runs.iter().map(|r| r.name.clone()).collect(),
         };
@@ -285,7 +323,7 @@ impl<'s> FileRun<'s> {
 
     /// Everything that the operations of a run are given.
     async fn prepare(
-        &mut self,
+        &self,
         index: usize,
         block: &RunBlock,
         values: RunValues,
@@ -306,13 +344,17 @@ impl<'s> FileRun<'s> {
         let silent: BTreeSet<SourceRange> = idle.iter().filter_map(|d| d.subject).collect();
         let all = made.overrides.iter().flat_map(|(all, _, _)| all.iter());
         let used = all.map(|o| o.target_range).filter(|r| !silent.contains(r));
-        self.live.extend(used);
-        for d in idle {
-            if let Some(range) = d.subject {
-                self.idle.insert(range, d);
+        {
+            let mut overridden = lock(&self.overridden);
+            let Overridden { idle: all, live } = &mut *overridden;
+            live.extend(used);
+            for d in idle {
+                if let Some(range) = d.subject {
+                    all.insert(range, d);
+                }
             }
+            all.retain(|range, _| !live.contains(range));
         }
-        self.idle.retain(|range, _| !self.live.contains(range));
         let state = block.state();
         let number = self.numbers.get(&state).copied().unwrap_or(0);
         let world = self
@@ -348,7 +390,7 @@ impl<'s> FileRun<'s> {
 
     #[allow(clippy::too_many_arguments)] // what is known when a run has been planned
     async fn apply(
-        &mut self,
+        &self,
         block: &RunBlock,
         index: usize,
         session: Session,
@@ -357,8 +399,8 @@ impl<'s> FileRun<'s> {
         mut expected: Expected,
         planned: Diagnostics,
     ) -> Ended {
-        if let Some(in_use) = self.states.get_mut(&block.state()) {
-            in_use.last = Some((index, session.clone()));
+        if let Some(in_use) = self.states.get(&block.state()) {
+            *lock(&in_use.last) = Some((index, session.clone()));
         }
         let outcome = apply(&session, plan, held).await;
         let mut said = planned;
@@ -414,7 +456,7 @@ impl<'s> FileRun<'s> {
 
     /// Judges the assertions of a run, and keeps its outputs for those after it.
     async fn judge(
-        &mut self,
+        &self,
         block: &RunBlock,
         evaluator: Option<Arc<Evaluator>>,
         mut said: Diagnostics,
@@ -459,8 +501,7 @@ impl<'s> FileRun<'s> {
                 };
                 outputs.push((name.clone(), value));
             }
-            self.outputs
-                .insert(block.name.clone(), Value::object(outputs));
+            lock(&self.outputs).insert(block.name.clone(), Value::object(outputs));
         }
         Ended {
             status,
@@ -478,8 +519,8 @@ impl<'s> FileRun<'s> {
         self.sink.emit(TestEvent::FileEnding(&file.name));
         let mut last: Vec<(usize, Session)> = self
             .states
-            .values_mut()
-            .filter_map(|s| s.last.take())
+            .values()
+            .filter_map(|s| lock(&s.last).take())
             .collect();
         last.sort_by_key(|(index, _)| std::cmp::Reverse(*index));
         let mut all = Vec::new();

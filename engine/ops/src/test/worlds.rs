@@ -2,15 +2,17 @@
 //!
 //! Each state of a file has a world of its own, unless values flow between them: a run that is given
 //! outputs of a run on another state may refer to what that one made, so both must be in one world.
+//! Also, which runs may run at the same time.
 
 use async_trait::async_trait;
 use formwork_addresses::Subject;
 use formwork_configuration::{
-    Configuration, RunBlock, TestFile, expression_references, parse_test_reference,
+    Configuration, FoundReference, RunBlock, TestFile, expression_references, parse_test_reference,
 };
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_provider::ProviderFactory;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A world to run tests in.
@@ -77,7 +79,47 @@ fn runs_needed(file: &TestFile, run: &RunBlock) -> Vec<Arc<str>> {
     for provider in file.providers.values() {
         found.extend(formwork_configuration::body_references(&provider.config.body).0);
     }
-    found
+    runs_among(found)
+}
+
+/// Runs that run at the same time: neighbours that say so, on states of their own, none of which is given
+/// what another of them makes. Each run is in one group.
+pub(super) fn side_by_side(file: &TestFile) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let parallel = |run: &RunBlock| run.parallel.unwrap_or(file.parallel);
+    for (index, run) in file.runs.iter().enumerate() {
+        let needed = runs_before(file, run);
+        let joins = |group: &Range<usize>| {
+            parallel(run)
+                && file.runs.get(group.clone()).is_some_and(|group| {
+                    group.iter().all(|other| {
+                        parallel(other)
+                            && other.state() != run.state()
+                            && !needed.contains(&other.name)
+                    })
+                })
+        };
+        match groups.last_mut() {
+            Some(group) if joins(group) => group.end = index + 1,
+            _ => groups.push(index..index + 1),
+        }
+    }
+    groups
+}
+
+/// The runs that a run is given something of, or that its assertions look at.
+fn runs_before(file: &TestFile, run: &RunBlock) -> Vec<Arc<str>> {
+    let mut all = runs_needed(file, run);
+    for rule in &run.asserts {
+        for expression in [&rule.condition, &rule.error_message] {
+            all.extend(runs_among(expression_references(expression).0));
+        }
+    }
+    all
+}
+
+fn runs_among(references: Vec<FoundReference>) -> Vec<Arc<str>> {
+    references
         .into_iter()
         .filter_map(|f| match parse_test_reference(&f.traversal) {
             Ok(found) => match found.reference.subject {
@@ -97,9 +139,7 @@ mod tests {
     };
     use std::path::Path;
 
-    /// The numbers of the worlds of the runs, in order.
-    #[track_caller]
-    fn check(text: &str, expected: &[usize]) {
+    fn file_of(text: &str) -> TestFile {
         let reader: MemoryReader = [("main.tf", ""), ("tests/a.tftest.hcl", text)]
             .into_iter()
             .collect();
@@ -112,13 +152,49 @@ mod tests {
         let (suite, said) = load_tests(Path::new("tests"), &with, &mut SourceMap::new());
         assert!(said.is_empty(), "{said:?}");
         let file = suite.files.first().expect("a file");
-        let worlds = worlds_of(file);
+        TestFile::clone(file)
+    }
+
+    /// The numbers of the worlds of the runs, in order.
+    #[track_caller]
+    fn check(text: &str, expected: &[usize]) {
+        let file = file_of(text);
+        let worlds = worlds_of(&file);
         let of_runs: Vec<usize> = file
             .runs
             .iter()
             .filter_map(|r| worlds.get(&r.state()).copied())
             .collect();
         assert_eq!(of_runs, expected, "{text}");
+    }
+
+    #[test]
+    fn runs_side_by_side() {
+        let check = |text: &str, expected: &[Range<usize>]| {
+            assert_eq!(side_by_side(&file_of(text)), expected, "{text}");
+        };
+        let run = |name: &str, rest: &str| {
+            format!("run \"{name}\" {{\n state_key = \"{name}\"\n{rest}}}\n")
+        };
+        let two = run("a", "") + &run("b", "");
+        check(&two, &[0..1, 1..2]);
+        check(&format!("test {{\n parallel = true\n}}\n{two}"), &[0..2]);
+        let yes = " parallel = true\n";
+        let all = run("a", yes) + &run("b", "") + &run("c", yes) + &run("d", yes);
+        check(&all, &[0..1, 1..2, 2..4]);
+        // one state
+        let same = "run \"a\" {\n parallel = true\n}\nrun \"b\" {\n parallel = true\n}\n";
+        check(same, &[0..1, 1..2]);
+        // what the former one makes
+        let given = format!("{yes} variables {{\n  v = run.a.x\n }}\n");
+        let chain = run("a", yes) + &run("b", &given) + &run("c", yes);
+        check(&chain, &[0..1, 1..3]);
+        let looks =
+            format!("{yes} assert {{\n  condition = run.a.x == 1\n  error_message = \"no\"\n }}\n");
+        check(
+            &(run("a", yes) + &run("c", yes) + &run("b", &looks)),
+            &[0..2, 2..3],
+        );
     }
 
     #[test]
