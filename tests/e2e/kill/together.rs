@@ -148,10 +148,10 @@ fn one_run_works_and_the_other_waits_or_is_told_who() {
             let told = flat(&refused.stderr);
             for word in [
                 "Error acquiring the state lock",
-                "held by tester@",
-                "since 20",
-                "for OperationTypeApply",
-                "lock id",
+                "Lock Info: ID: ",
+                "Operation: OperationTypeApply",
+                "Who: tester@",
+                "Created: 20",
                 "-lock-timeout",
             ] {
                 assert!(told.contains(word), "{what}: {word:?}: {told}");
@@ -221,8 +221,8 @@ fn terraform_holds_the_state() {
     let told = flat(&refused.stderr);
     for word in [
         "Error acquiring the state lock",
-        "held by",
-        "OperationTypeApply",
+        "Who: ",
+        "Operation: OperationTypeApply",
     ] {
         assert!(told.contains(word), "{word:?}: {told}");
     }

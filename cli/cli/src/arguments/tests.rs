@@ -181,7 +181,7 @@ fn explanations() {
         let plan = text(line);
         assert!(plan.starts_with("Usage: formwork plan [flags]\n"), "{plan}");
         assert!(
-            plan.contains("-refresh=false") && plan.contains("-out=FILE"),
+            plan.contains("-refresh[=WHAT]") && plan.contains("-out=FILE"),
             "{plan}"
         );
     }
