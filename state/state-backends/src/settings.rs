@@ -62,8 +62,6 @@ pub struct Argument {
     pub environment: &'static [&'static str],
     /// Whether a backend of this type cannot be without.
     pub required: bool,
-    /// Whether it is a secret.
-    pub secret: bool,
 }
 
 const fn text(name: &'static str, environment: &'static [&'static str]) -> Argument {
@@ -72,14 +70,6 @@ const fn text(name: &'static str, environment: &'static [&'static str]) -> Argum
         kind: ArgumentKind::Text,
         environment,
         required: false,
-        secret: false,
-    }
-}
-
-const fn secret(argument: Argument) -> Argument {
-    Argument {
-        secret: true,
-        ..argument
     }
 }
 
@@ -98,13 +88,13 @@ const fn of(kind: ArgumentKind, argument: Argument) -> Argument {
 const LOCAL: &[Argument] = &[text("path", &[]), text("workspace_dir", &[])];
 
 const GCS: &[Argument] = &[
-    secret(text("access_token", &["GOOGLE_OAUTH_ACCESS_TOKEN"])),
+    text("access_token", &["GOOGLE_OAUTH_ACCESS_TOKEN"]),
     required(text("bucket", &[])),
-    secret(text(
+    text(
         "credentials",
         &["GOOGLE_BACKEND_CREDENTIALS", "GOOGLE_CREDENTIALS"],
-    )),
-    secret(text("encryption_key", &["GOOGLE_ENCRYPTION_KEY"])),
+    ),
+    text("encryption_key", &["GOOGLE_ENCRYPTION_KEY"]),
     text(
         "impersonate_service_account",
         &[
@@ -137,13 +127,13 @@ const HTTP: &[Argument] = &[
         "client_certificate_pem",
         &["TF_HTTP_CLIENT_CERTIFICATE_PEM"],
     ),
-    secret(text(
+    text(
         "client_private_key_pem",
         &["TF_HTTP_CLIENT_PRIVATE_KEY_PEM"],
-    )),
+    ),
     text("lock_address", &["TF_HTTP_LOCK_ADDRESS"]),
     text("lock_method", &["TF_HTTP_LOCK_METHOD"]),
-    secret(text("password", &["TF_HTTP_PASSWORD"])),
+    text("password", &["TF_HTTP_PASSWORD"]),
     of(
         ArgumentKind::Number,
         text("retry_max", &["TF_HTTP_RETRY_MAX"]),

@@ -255,3 +255,51 @@ async fn an_answer_that_is_lost_is_told_from_a_lost_race() {
     );
     a.unlock("first").await.expect("held");
 }
+
+/// The key's sum is as Terraform 1.11.4 sends it for the same key.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_the_caller_keeps_goes_with_every_content() {
+    use wiremock::matchers::{header, method};
+    use wiremock::{Mock, MockServer, ResponseTemplate};
+    let server = MockServer::start().await;
+    let key = CustomerKey::new(b"01234567890123456789012345678901");
+    assert_eq!(format!("{key:?}"), "CustomerKey(..)");
+    let sum = "hhAJ7E1Zn6sfQKvHbm+JiAz/WDPHnFSMmfkEXxkc2Qs=";
+    Mock::given(method("POST"))
+        .and(header("x-goog-encryption-algorithm", "AES256"))
+        .and(header(
+            "x-goog-encryption-key",
+            "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=",
+        ))
+        .and(header("x-goog-encryption-key-sha256", sum))
+        .respond_with(
+            ResponseTemplate::new(200).set_body_json(serde_json::json!({"generation": "5"})),
+        )
+        .expect(1)
+        .mount(&server)
+        .await;
+    let objects = objects::Objects {
+        client: formwork_google_client::Client::new(
+            GcsConfig {
+                bucket: "b".to_owned(),
+                prefix: String::new(),
+                workspace: "default".to_owned(),
+                kms_key: None,
+                customer_key: None,
+                credentials: Credentials::None,
+                run: "r".to_owned(),
+                endpoint: Some(format!("{}/storage/v1/b", server.uri())),
+            }
+            .client(),
+        )
+        .expect("a client"),
+        bucket: "b".to_owned(),
+        kms_key: None,
+        customer_key: Some(key),
+    };
+    let written = objects.write("n", b"x", objects::Generation::NONE).await;
+    assert!(matches!(
+        written.expect("written"),
+        objects::Written::Done(objects::Generation(5))
+    ));
+}
