@@ -254,6 +254,13 @@ async fn broken(scene: &Scene, world: &World, step: &Step, ran: &Ran) -> Vec<Str
     }
     // Once another version of the state is written, what is still there of them is left to a refresh.
     let Cloud { drifted, gone, .. } = &mut *cloud;
+    for call in ran.calls.iter().filter(|c| !c.done) {
+        match call.verb {
+            Verb::Create => {}
+            Verb::Update => drifted.extend(call.id.clone()),
+            Verb::Delete => gone.extend(call.id.clone()),
+        }
+    }
     drifted.extend(made.iter().cloned());
     gone.extend(unmade.iter().cloned());
     let mut remembered = BTreeMap::new();
@@ -409,6 +416,11 @@ const REFUSALS: [&str; 8] = [
     "Unresolved resource instance address changes",
 ];
 
+/// FIXME: the order of destroying goes by block. Where objects have moved between blocks, one block may
+/// have been made from another and the other from it, object by object, and then no order is found:
+/// the plan is refused, and nothing is done.
+const NO_ORDER: &str = "operations wait for each other";
+
 /// What happened in worlds: by kind, how often.
 type Tally = BTreeMap<String, usize>;
 
@@ -431,8 +443,7 @@ async fn world(seed: u64, tally: &mut Tally) -> Result<(), String> {
         world = maker.next(&old);
         let step = maker.step(&world);
         outside(&scene, &step);
-        // FIXME: where another object is in the way, what was made from either is known by one name
-        // only, and an order of destroying may not be found: "Plan does not hold together".
+        // where another object is in the way, what was made from either is known by one name only
         if let Some((_, to)) = &world.moved
             && taken(&scene, &world, &step, to).await
         {
@@ -501,6 +512,10 @@ async fn world(seed: u64, tally: &mut Tally) -> Result<(), String> {
         if !ran.faults.is_empty() && !ran.killed && !died && (ran.complete || !ran.errors) {
             why.push(format!("Faults were not told: {:?}", ran.faults));
         }
+        if moved && ran.said.contains(NO_ORDER) && why.is_empty() {
+            count(tally, "no order after a move");
+            return Ok(());
+        }
         if ran.faults.is_empty() && !died && !ran.complete {
             let meant = REFUSALS
                 .iter()
@@ -539,6 +554,10 @@ async fn world(seed: u64, tally: &mut Tally) -> Result<(), String> {
         }
         let mut why = broken(&scene, &world, &step, &ran).await;
         why.extend(disordered(&world, &ran));
+        if moved && ran.said.contains(NO_ORDER) && why.is_empty() {
+            count(tally, "no order after a move");
+            return Ok(());
+        }
         if !ran.complete {
             why.push("A run without faults did not succeed".to_owned());
         }
