@@ -170,30 +170,32 @@ mod tests {
 
     #[test]
     fn runs_side_by_side() {
-        let check = |text: &str, expected: &[Range<usize>]| {
-            assert_eq!(side_by_side(&file_of(text)), expected, "{text}");
+        let check = |text: &str, expected: &[(usize, usize)]| {
+            let groups = side_by_side(&file_of(text));
+            let groups: Vec<_> = groups.iter().map(|g| (g.start, g.end)).collect();
+            assert_eq!(groups, expected, "{text}");
         };
         let run = |name: &str, rest: &str| {
             format!("run \"{name}\" {{\n state_key = \"{name}\"\n{rest}}}\n")
         };
         let two = run("a", "") + &run("b", "");
-        check(&two, &[0..1, 1..2]);
-        check(&format!("test {{\n parallel = true\n}}\n{two}"), &[0..2]);
+        check(&two, &[(0, 1), (1, 2)]);
+        check(&format!("test {{\n parallel = true\n}}\n{two}"), &[(0, 2)]);
         let yes = " parallel = true\n";
         let all = run("a", yes) + &run("b", "") + &run("c", yes) + &run("d", yes);
-        check(&all, &[0..1, 1..2, 2..4]);
+        check(&all, &[(0, 1), (1, 2), (2, 4)]);
         // one state
         let same = "run \"a\" {\n parallel = true\n}\nrun \"b\" {\n parallel = true\n}\n";
-        check(same, &[0..1, 1..2]);
+        check(same, &[(0, 1), (1, 2)]);
         // what the former one makes
         let given = format!("{yes} variables {{\n  v = run.a.x\n }}\n");
         let chain = run("a", yes) + &run("b", &given) + &run("c", yes);
-        check(&chain, &[0..1, 1..3]);
+        check(&chain, &[(0, 1), (1, 3)]);
         let looks =
             format!("{yes} assert {{\n  condition = run.a.x == 1\n  error_message = \"no\"\n }}\n");
         check(
             &(run("a", yes) + &run("c", yes) + &run("b", &looks)),
-            &[0..2, 2..3],
+            &[(0, 2), (2, 3)],
         );
     }
 
