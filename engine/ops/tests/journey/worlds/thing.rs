@@ -104,6 +104,8 @@ pub struct Cloud {
     pub gone: BTreeSet<String>,
     /// Objects that are nobody's: a run was to forget them, or others made them.
     pub strays: BTreeSet<String>,
+    /// Objects that were nobody's once: what they hang on is not known any more.
+    pub once_strays: BTreeSet<String>,
     /// Whether it does not say what became of operations.
     pub silent: bool,
     /// Objects that are not as anybody was told.
