@@ -26,6 +26,7 @@ mod pipelines;
 mod recorded_commands;
 mod restricted_files;
 mod saved_plans;
+mod secrets;
 mod skeleton;
 mod state_commands;
 mod test_command;
