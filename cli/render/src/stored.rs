@@ -3,6 +3,7 @@
 use formwork_provider_schema::{Schema, sensitive_paths};
 use formwork_state::ResourceInstanceObject;
 use formwork_values::{Marks, Path, Value, implied_from_json, value_from_json};
+use std::collections::BTreeSet;
 
 /// The object's attributes: by the schema where it fits, else by what they look like. `None` for the
 /// flat form of tools of old, which only a provider can read.
@@ -34,6 +35,23 @@ pub(crate) fn mark(
         .map(|p| (p, Marks::SENSITIVE))
         .collect();
     value.mark_with_paths(&marks)
+}
+
+/// The object with each text marked that repeats a sensitive one elsewhere in it, as `terraform_data`
+/// repeats its input as its output. The state calls only the one sensitive, as Terraform's does; shown
+/// is neither. Short texts are left alone: they are in too many places by chance.
+pub(crate) fn without_echoes(value: Value) -> Value {
+    if !value.contains_marks() {
+        return value;
+    }
+    let secrets: BTreeSet<_> = value.sensitive_texts().into_iter().collect();
+    if secrets.is_empty() {
+        return value;
+    }
+    value.transform(&mut |_, part| match part.as_shared_str() {
+        Some(text) if secrets.contains(text) => part.sensitive(),
+        _ => part,
+    })
 }
 
 /// What state or schema call sensitive.

@@ -21,7 +21,7 @@ use crate::error::ApiError;
 use crate::faults::{self, Seen, Verdict};
 use crate::journal::{Directory, OpenError, Record};
 use crate::request::{Answer, Request};
-use crate::request_log::{LogLine, without_credentials};
+use crate::request_log::{LogLine, without_credentials, without_sent};
 use crate::routing::{Lost, Routed, Routes};
 use crate::scenario::{Cut, Scenario};
 use crate::store::{Change, Store};
@@ -56,6 +56,9 @@ impl Admitted {
         self.verdict.delay_ms
     }
 }
+
+/// How long a body may be to be searched for what a refusal quotes, in bytes.
+const LOOKED_AT: usize = 64 << 10;
 
 /// What comes of a request.
 #[derive(Debug)]
@@ -275,6 +278,9 @@ impl Cloud {
         let service = routed
             .as_ref()
             .map_or("", |routed| routed.document.service.as_str());
+        // only what is refused is looked at, and large bodies are content, which no refusal quotes
+        let sent = incoming.body.get(..).filter(|body| body.len() <= LOOKED_AT);
+        let sent = sent.map(<[u8]>::to_vec).unwrap_or_default();
         let mut world = self.lock();
         let result = match verdict.refusal {
             Some(refusal) => Err(refusal),
@@ -286,6 +292,10 @@ impl Cloud {
                 &mut line,
             ),
         };
+        if let Err(error) = &result {
+            let message = without_sent(&error.message, &sent);
+            line.refusal = Some(format!("{}: {message}", error.reason));
+        }
         Outcome {
             line,
             result: result.map_err(|error| (error, service)),
@@ -552,11 +562,7 @@ impl Outcome {
     }
 
     pub(crate) fn into_line(self) -> LogLine {
-        let mut line = self.line;
-        if let Err((error, _)) = &self.result {
-            line.refusal = Some(format!("{}: {}", error.reason, error.message));
-        }
-        line
+        self.line
     }
 }
 

@@ -253,6 +253,8 @@ struct Candidate {
     when: usize,
     /// Whether only calls on the journal are counted.
     on_journal: bool,
+    /// Whether it is tried again if the run is over before.
+    again: bool,
 }
 
 /// What tells one point from another.
@@ -294,6 +296,7 @@ fn candidates(lab: &Lab, traced: &Traced) -> Vec<Candidate> {
                     entries: u64::try_from(length).unwrap_or(0),
                     when: *when,
                     on_journal,
+                    again: true,
                 });
             }
         }
@@ -332,11 +335,11 @@ impl Tally {
     }
 
     /// How often a step is killed before it is let through: a third of the small ones twice, the large
-    /// ones up to three times.
+    /// ones up to four times.
     fn kills(&self, step: &'static str, draw: &mut Draw) -> usize {
         let left = self.candidates.get(step).map_or(0, Vec::len);
         match draw.up_to(3) {
-            times if left > 100 => times,
+            times if left > 100 => 1 + times,
             1 => 2,
             _ => 1,
         }
@@ -545,6 +548,13 @@ fn kill(
     }
     let traced = strace::run(lab, command, Some(&injection), 32);
     if let Some(code) = traced.code {
+        // threads take turns in another order now and then
+        if let (true, Some(all)) = (candidate.again, tally.candidates.get_mut(step.name)) {
+            all.push(Candidate {
+                again: false,
+                ..candidate.clone()
+            });
+        }
         assert_eq!(
             code, 0,
             "{} failed before it was killed ({injection:?})\n{}",
@@ -583,7 +593,7 @@ fn kill(
 fn lives(runs: usize, in_bucket: bool) -> Tally {
     let large = runs >= 100;
     let each = match (large, in_bucket) {
-        (true, _) => 10,
+        (true, _) => 20,
         (false, true) => 1,
         (false, false) => 2,
     };

@@ -7,6 +7,7 @@ use super::difference::{Differ, Place, Shape, width};
 use super::lines::{no_changes_line, plan_line};
 use super::page::{FORCES, Page, SENSITIVE, Sign, counted, key, label};
 use crate::schemas::{SchemaCache, Schemas};
+use crate::stored::without_echoes;
 use crate::style::{Role, Style, wrap};
 use formwork_addresses::{AbsResourceInstance, DeposedKey, InstanceKey, ResourceMode};
 use formwork_configuration::Configuration;
@@ -451,10 +452,11 @@ fn block_between(
         header.push_str(FORCES);
     }
     page.line(0, sign, &header);
-    let (before, after) = match change.action {
+    let before = without_echoes(change.before.clone());
+    let after = match change.action {
         // what leaves the state is no deletion
-        Action::Forget => (Some(&change.before), Some(&change.before)),
-        _ => (Some(&change.before), Some(&change.after)),
+        Action::Forget => before.clone(),
+        _ => without_echoes(change.after.clone()),
     };
     let block = schema.as_ref().map(|s| &*s.block);
     let mut differ = Differ::new(page, &change.replace_paths);
@@ -466,12 +468,12 @@ fn block_between(
         });
         differ.snapshot(1, block, &Value::object(names));
     } else if change.action == Action::NoOp && change.importing.is_some() {
-        differ.snapshot(1, block, change.after.unmarked());
+        differ.snapshot(1, block, after.unmarked());
     } else {
         let body = Body {
             block,
-            before,
-            after,
+            before: Some(&before),
+            after: Some(&after),
         };
         differ.body(1, body, true);
     }

@@ -3,7 +3,7 @@
 use super::difference::Differ;
 use super::page::{Page, Sign};
 use crate::schemas::{SchemaCache, Schemas};
-use crate::stored::{decode, mark};
+use crate::stored::{decode, mark, without_echoes};
 use crate::style::{Role, Style};
 use formwork_addresses::{AbsResourceInstance, DeposedKey, ResourceMode};
 use formwork_state::{OutputState, ResourceInstanceObject, State};
@@ -155,7 +155,7 @@ fn object(
         .and_then(|p| cache.schema(&p.provider, resource));
     match decode(object, schema.as_deref()) {
         Some(value) => {
-            let value: Value = mark(value, object, schema.as_deref());
+            let value: Value = without_echoes(mark(value, object, schema.as_deref()));
             let block = schema.as_ref().map(|s| &*s.block);
             Differ::new(page, &[]).snapshot(1, block, &value);
         }
