@@ -231,3 +231,48 @@ fn questions_at_a_terminal() {
         .exits(0)
         .says(&["2 destroyed"]);
 }
+
+/// At a terminal a line at its foot says how far a run is, and what operations took is remembered.
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_at_a_terminal() {
+    use formwork_testkit::Scenario;
+    use std::process::Command;
+    if Command::new("script").arg("--version").output().is_err() {
+        // straight to the stream: what macros print is shown only of tests that fail
+        let _ = std::io::Write::write_all(
+            &mut std::io::stderr(),
+            b"skipped: progress at a terminal, since there is no `script` to make one\n",
+        );
+        return;
+    }
+    let env = crate::two_networks();
+    let server = env.serve("world", &Scenario::new().taking(2100, 2200));
+    let run = |flags: &str| {
+        let program = env!("CARGO_BIN_EXE_formwork");
+        let line = format!("stty cols 200; {program} {flags} {}", server.flag);
+        env.run_program("script", &["-qec", &line, "/dev/null"], "")
+    };
+    let ran = run("apply -auto-approve");
+    ran.exits(0).says(&[
+        "0 of 4 done",
+        "creating google_compute_network",
+        "Apply complete! Resources: 4 added",
+    ]);
+    let erased = "\r\u{1b}[K";
+    assert!(ran.stdout.contains(erased));
+    let last = ran.stdout.rsplit(erased).next().expect("an end");
+    assert!(!last.contains(" done"), "{last}");
+    let file = env.path().join("../home/.cache/formwork/durations.json");
+    let text = std::fs::read_to_string(&file).expect("what operations took");
+    let took: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let time = took["mock"]["google_compute_network create"].as_u64();
+    assert!(time.is_some_and(|t| t >= 2000), "{took}");
+    let ran = run("destroy -auto-approve -concise");
+    ran.exits(0).never_says(&[" of 4 done", "Refreshing"]);
+    let ran = run("apply -auto-approve");
+    ran.exits(0).says(&["of about ", " left"]);
+    env.run(&["destroy", "-auto-approve", &server.flag])
+        .exits(0)
+        .never_says(&[" of 4 done", "\u{1b}"]);
+}

@@ -77,6 +77,14 @@ fn what_a_run_tells() {
             ran.stderr
         );
         let lines = lines(&ran.stdout);
+        // what is said of an apply is said before its counts
+        let last = |kind: &str| lines.iter().rposition(|l| l["type"] == kind);
+        if let (Some(said), Some(summed)) = (last("diagnostic"), last("change_summary"))
+            && kinds(&lines).contains("apply_complete")
+            && exit == 0
+        {
+            assert!(said < summed, "{arguments:?}: {}", kinds(&lines));
+        }
         // a plan may tell what it found at any time
         let mut got: Vec<String> = kinds(&lines).split(' ').map(str::to_owned).collect();
         let mut want: Vec<String> = want.split_whitespace().map(str::to_owned).collect();
@@ -117,6 +125,24 @@ fn a_file_beside_the_text() {
         "{told}"
     );
     assert!(told.ends_with(" outputs"), "{told}");
+    for command in [
+        &["init", "-json-into=more"][..],
+        &["plan", "-json-into=more"],
+        &["refresh", "-json-into=more"],
+        &["apply", "-auto-approve", "-concise", "-json-into=more"],
+        &["destroy", "-auto-approve", "-json-into=more"],
+    ] {
+        let ran = env.run(command);
+        assert!(!ran.exits(0).stdout.starts_with('{'), "{command:?}");
+        let told = lines(&env.text("more"));
+        assert_eq!(told[0]["type"], "version", "{command:?}");
+        assert!(told.len() > 1, "{command:?}");
+        for line in &told {
+            if let Err(why) = formwork_testkit::Format::Ui.check(line) {
+                panic!("{command:?}: {why}");
+            }
+        }
+    }
     env.run(&["plan", "-json-into=none/lines"])
         .exits(1)
         .says(&["Failed to write the event stream"]);

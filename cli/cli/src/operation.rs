@@ -6,7 +6,7 @@ use crate::inputs::{Values, gather};
 use crate::mock::{self, MockCloud};
 use crate::modules;
 use crate::preview::Preview;
-use crate::progress::Teller;
+use crate::progress::{Foot, Teller};
 use crate::providers::NativeProviders;
 use crate::runtime::{Interrupts, RuntimeSleeper};
 use crate::session::{Session, exit};
@@ -45,6 +45,8 @@ pub struct Wanted<'a> {
     pub backup: Option<PathBuf>,
     /// A plan whose own configuration and versions are to be used.
     pub plan: Option<&'a Plan>,
+    /// Whether only what changes something or goes wrong is told while it happens.
+    pub concise: bool,
     /// Whether standard output belongs to a program: nothing but the answer is written to it.
     pub for_program: bool,
     /// Whether the operation needs no cloud at all, but for the one that keeps its state.
@@ -69,6 +71,7 @@ impl<'a> Wanted<'a> {
             locking: Some(planning.locking.clone()),
             parallelism: Some(planning.parallelism),
             state: planning.state.clone(),
+            concise: planning.concise,
             ..Self::default()
         }
     }
@@ -82,6 +85,8 @@ pub struct Operation {
     pub preview: Preview,
     /// Where the states of the configuration are.
     pub place: Place,
+    /// The board at the foot of the terminal, if there is one.
+    pub foot: Option<Arc<Foot>>,
     cloud: Option<MockCloud>,
 }
 
@@ -202,7 +207,9 @@ impl Operation {
         }
         let locking = wanted.locking.as_ref();
         let facts = providers.facts().clone();
-        let teller = Teller::new(session, wanted.for_program);
+        let parallelism = wanted.parallelism.unwrap_or(10);
+        let teller = Teller::new(session, wanted.for_program, wanted.concise, parallelism);
+        let foot = teller.foot();
         let ops = formwork_ops::Session {
             environment: session.environment.clone(),
             reader,
@@ -218,7 +225,7 @@ impl Operation {
             events: Arc::new(teller),
             cancel: interrupts.cancellation().clone(),
             settings: Settings {
-                parallelism: wanted.parallelism.unwrap_or(10),
+                parallelism,
                 lock: locking.is_none_or(|l| l.lock),
                 lock_timeout: locking.map_or(Duration::ZERO, |l| l.lock_timeout),
                 applies: wanted.applies,
@@ -236,6 +243,7 @@ impl Operation {
             ops,
             preview,
             place,
+            foot,
             cloud,
         };
         Ok((operation, said))

@@ -44,8 +44,8 @@ pub use schemas::Schemas;
 pub use style::Style;
 pub use test_report::{TestText, junit};
 pub use text::{
-    Progress, lines, output_values, outputs_text, plan_text, plan_text_explained, short_summary,
-    state_list, state_list_where, state_show, state_text,
+    Board, Progress, UsualTimes, lines, output_values, outputs_text, plan_text,
+    plan_text_explained, short_summary, state_list, state_list_where, state_show, state_text,
 };
 pub use trees::{Branch, tree_text};
 pub use version::Versions;

@@ -312,11 +312,6 @@ async fn finish(
     })?;
     held.view.next = next;
     end_journal(session, held, lineage, &pending).await?;
-    // What says that all is done is said only then.
-    if outcome.complete {
-        let all = session.settings.done.plus(applied.summary);
-        session.events.emit(Event::ApplySummary(all));
-    }
     Ok(())
 }
 

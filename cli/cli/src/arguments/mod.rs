@@ -239,6 +239,10 @@ pub struct Planning {
     pub refresh_only: bool,
     #[command(flatten)]
     pub limiting: Limiting,
+    /// Tell only what changes something or goes wrong, as where no terminal is.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
+    pub concise: bool,
     /// Leave what cannot be planned yet (unknown count, for_each or provider configuration) to later
     /// rounds; apply goes on in rounds until nothing is left.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,

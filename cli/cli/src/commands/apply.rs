@@ -272,7 +272,13 @@ async fn carry_out(
     if plan.has_changes() {
         session.tell("\n");
     }
+    if let Some(foot) = &operation.foot {
+        foot.expect(&plan);
+    }
     let outcome = formwork_ops::apply(&operation.ops, plan, held).await;
+    if let Some(foot) = &operation.foot {
+        foot.end();
+    }
     let code = session.say(&outcome.diagnostics, &outcome.sources);
     if code != exit::SUCCESS {
         return code;
@@ -280,6 +286,9 @@ async fn carry_out(
     if !outcome.complete {
         return unfinished(session, &outcome);
     }
+    // after what there was to say, as programs know it
+    let all = operation.ops.settings.done.plus(outcome.summary);
+    operation.ops.events.emit(Event::ApplySummary(all));
     if let Some(stream) = session.stream.as_ref().filter(|_| round.is_none()) {
         stream.outputs(outcome.state.outputs());
     }

@@ -1,6 +1,7 @@
 //! Text for people: values and their differences, plans, states, progress and closing sentences.
 
 mod align;
+mod board;
 mod body;
 pub(crate) mod causes;
 mod difference;
@@ -10,6 +11,7 @@ pub(crate) mod plan;
 pub(crate) mod progress;
 mod state;
 
+pub use board::{Board, UsualTimes};
 pub use plan::{plan_text, plan_text_explained, short_summary};
 pub use progress::Progress;
 pub use state::{
