@@ -292,7 +292,6 @@ async fn carry_out(
     if let Some(stream) = session.stream.as_ref().filter(|_| round.is_none()) {
         stream.outputs(outcome.state.outputs());
     }
-    let all = operation.ops.settings.done.plus(outcome.summary);
     if round.is_some() {
         operation.ops.settings.done = all;
     }
