@@ -16,9 +16,9 @@ fn exit_codes() {
         .exits(1)
         .says(&["Did you mean -detailed-exitcode?"]);
     env.run(&["login"]).exits(1).says(&["not served yet"]);
-    env.run(&["plan", "-generate-config-out=x"])
+    env.run(&["init", "-lockfile=x"])
         .exits(1)
-        .says(&["not served yet", "-generate-config-out"]);
+        .says(&["not served yet", "-lockfile"]);
     env.run(&["-chdir=nowhere", "plan"])
         .exits(1)
         .says(&["nowhere"]);

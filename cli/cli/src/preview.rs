@@ -56,6 +56,7 @@ impl Preview {
             called_in: &session.called_in,
             workspace: &session.workspace(),
             level: session.level(false),
+            generated: false,
         };
         let (configuration, diagnostics) =
             formwork_ops::planned_configuration(plan, place, &mut sources);

@@ -329,6 +329,7 @@ fn configuration(
         called_in: session.called_in(),
         workspace: &session.settings.workspace,
         level: session.settings.level.clone(),
+        generated: true,
     };
     let (configuration, said) = planned_configuration(plan, place, sources);
     if said.has_errors() {

@@ -16,6 +16,7 @@ mod apply;
 mod console;
 mod files;
 mod functions;
+mod generate;
 mod import;
 mod in_state;
 mod light;

@@ -1,6 +1,7 @@
 //! Planning, from files to a verified plan.
 
 use crate::files::RecordingFiles;
+use crate::generate::{Generated, plan_generating};
 use crate::light::refresh_changed;
 use crate::load::{Evaluation, Loaded, load};
 use crate::session::Session;
@@ -39,6 +40,9 @@ pub struct PlanOptions {
     pub replace: BTreeSet<AbsResourceInstance>,
     /// What the run is limited to.
     pub limits: Limits,
+    /// The file in which blocks are to stand that are generated for imports without configuration;
+    /// without, none are.
+    pub generate: Option<String>,
     /// Whether what cannot be planned yet is left to a later round, instead of failing the run.
     pub defer: bool,
 }
@@ -51,6 +55,7 @@ impl Default for PlanOptions {
             only_changed: false,
             replace: BTreeSet::new(),
             limits: Limits::default(),
+            generate: None,
             defer: false,
         }
     }
@@ -69,6 +74,8 @@ pub struct PlanOutcome {
     pub providers: Arc<Providers>,
     /// The configuration over the objects as planned; `None` if planning did not get that far.
     pub evaluator: Option<Arc<Evaluator>>,
+    /// The text of blocks that were generated, for the file that was named.
+    pub generated: Option<String>,
     /// The state, still locked, for an apply that follows at once; release it otherwise.
     pub held: Option<Held>,
 }
@@ -158,13 +165,25 @@ fn limited(options: &PlanOptions, scope: &Scope, refreshed: &Refreshed) -> Diagn
 
 /// Plans the configuration of the working directory.
 pub async fn plan(session: &Session, options: &PlanOptions) -> PlanOutcome {
-    let mut outcome = plan_untold(session, options).await;
+    let mut outcome = match &options.generate {
+        Some(file) => plan_generating(session, options, file).await,
+        None => plan_untold(session, options).await,
+    };
     outcome.diagnostics = told_once(outcome.diagnostics);
     outcome
 }
 
 /// The same, with every diagnostic as it came, for a caller that looks at each.
 pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> PlanOutcome {
+    plan_with(session, options, None).await
+}
+
+/// The same, with blocks that were generated.
+pub(crate) async fn plan_with(
+    session: &Session,
+    options: &PlanOptions,
+    generated: Option<&Generated>,
+) -> PlanOutcome {
     session.events.emit(Event::Started(Phase::Load, None));
     let (mut loaded, mut diagnostics) = load(session);
     let nothing = |loaded, diagnostics, providers: Option<Arc<Providers>>, held| async move {
@@ -178,6 +197,7 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
             loaded,
             providers,
             evaluator: None,
+            generated: None,
             held,
         }
     };
@@ -396,6 +416,9 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
         call_keys: planned.call_keys,
         alternatives: Vec::new(),
     };
+    if let Some(generated) = generated {
+        generated.tell(&mut plan);
+    }
     if !errored {
         let said = (session.judge)(&plan);
         plan.errored = said.has_errors();
@@ -424,6 +447,7 @@ pub(crate) async fn plan_untold(session: &Session, options: &PlanOptions) -> Pla
         loaded,
         providers,
         evaluator: Some(evaluator),
+        generated: None,
         held: Some(held),
     }
 }

@@ -26,6 +26,9 @@ pub struct PlanPlace<'a> {
     pub workspace: &'a str,
     /// The language level claimed.
     pub level: LanguageLevel,
+    /// Whether blocks that were generated for imported objects belong to it, as they do for applying;
+    /// otherwise it is as it was written.
+    pub generated: bool,
 }
 
 /// Reads the configuration of a plan.
@@ -37,6 +40,19 @@ pub fn planned_configuration(
     let mut reader = MemoryReader::new();
     for text in &plan.sources {
         reader.insert(&text.name, text.bytes.clone());
+    }
+    let blocks: Vec<&str> = plan
+        .changes
+        .iter()
+        .filter_map(|c| c.importing.as_ref()?.generated.as_deref())
+        .collect();
+    if place.generated && !blocks.is_empty() {
+        let taken = |name: &str| plan.sources.iter().any(|s| s.name == name);
+        let mut name = "generated.tf".to_owned();
+        while taken(&name) {
+            name.insert(0, '_');
+        }
+        reader.insert(&name, blocks.join("\n\n").into_bytes());
     }
     let folders = PlannedFolders {
         folders: plan

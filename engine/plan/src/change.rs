@@ -10,6 +10,8 @@ use std::sync::Arc;
 pub struct Importing {
     /// The id it was imported by.
     pub id: String,
+    /// The resource block that was generated for it, where none is written.
+    pub generated: Option<String>,
 }
 
 /// What happens to one object.

@@ -211,7 +211,10 @@ impl Source {
             schema_version: self.below(3),
             dependencies: self.some(3, |s| s.address().abs_resource()),
             create_before_destroy: self.coin(),
-            importing: self.maybe(|s| Importing { id: s.name() }),
+            importing: self.maybe(|s| Importing {
+                id: s.name(),
+                generated: s.maybe(Self::name),
+            }),
             legacy_type_system: self.coin(),
         }
     }

@@ -129,6 +129,7 @@ impl Walk<'_> {
         });
         let importing = Importing {
             id: wanted.id.to_string(),
+            generated: None,
         };
         Ok((prior, importing))
     }
@@ -150,7 +151,7 @@ pub(crate) fn without_configuration(walk: &Walk<'_>) -> Diagnostics {
                 format!("An object is to be imported to {to}, but no such resource is configured."),
             )
             .at(block.to.range())
-            .hint("Write its resource block; \"state show\" after the import shows what belongs into it."),
+            .hint("Write its resource block, or have it written by -generate-config-out=FILE."),
         );
     }
     said

@@ -391,6 +391,9 @@ pub struct Plan {
     /// Save the plan, for apply. The file may hold secrets.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Write resource blocks for import blocks that have none into this file, which must not exist.
+    #[arg(long, value_name = "FILE")]
+    pub generate_config_out: Option<PathBuf>,
 }
 
 /// `apply` and `destroy`.

@@ -20,14 +20,7 @@ const COMMANDS_TO_COME: &[&str] = &["login", "logout"];
 const STATE_COMMANDS_TO_COME: &[&str] = &["identities"];
 const PROVIDERS_COMMANDS_TO_COME: &[&str] = &["lock", "mirror"];
 /// Terraform's flags that are not served yet.
-const FLAGS_TO_COME: &[&str] = &[
-    "deposed",
-    "generate-config-out",
-    "get",
-    "lockfile",
-    "plugin-dir",
-    "state-out",
-];
+const FLAGS_TO_COME: &[&str] = &["deposed", "get", "lockfile", "plugin-dir", "state-out"];
 
 /// Reads a command line, without the name of the program. `variable` gives environment variables.
 pub fn parse(

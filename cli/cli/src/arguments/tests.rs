@@ -135,11 +135,7 @@ fn refusals() {
         "Command not served yet",
         "state identities",
     );
-    check(
-        "plan -generate-config-out=x",
-        "Flag not served yet",
-        "-generate-config-out",
-    );
+    check("init -lockfile=x", "Flag not served yet", "-lockfile");
     check("workspace show -json", "Flag not served yet", "-json");
     check(
         "plan -detailed-exit-code",

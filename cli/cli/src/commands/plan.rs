@@ -11,7 +11,7 @@ use formwork_ops::{Limits, PlanOptions, PlanOutcome};
 use formwork_plan::{Plan, PlanMode};
 use formwork_render::plan_text_explained;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Plan) -> u8 {
@@ -35,10 +35,23 @@ async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Inter
     if let Err(code) = needs_configuration(session, mode) {
         return code;
     }
-    let options = match options(session, planning, mode) {
+    let mut options = match options(session, planning, mode) {
         Ok(options) => options,
         Err(said) => return session.say(&said, &SourceMap::new()),
     };
+    if let Some(file) = &arguments.generate_config_out {
+        if session.environment.working.join(file).exists() {
+            return session.fail(
+                "Target generated file already exists",
+                &format!(
+                    "{} is to hold generated blocks, but it is there already, and is not overwritten. Name another \
+                     file, or move what it holds to where it belongs.",
+                    file.display()
+                ),
+            );
+        }
+        options.generate = Some(file.to_string_lossy().into_owned());
+    }
     let wanted = Wanted::planning(planning);
     let (operation, said) = match Operation::begin(session, interrupts, &wanted).await {
         Ok(begun) => begun,
@@ -51,6 +64,9 @@ async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Inter
         Some(plan) if plan.errored => code = code.max(save_errored(session, arguments, plan)),
         Some(plan) if code == exit::SUCCESS => code = save(session, arguments, plan),
         _ => {}
+    }
+    if let (Some(file), Some(text)) = (&arguments.generate_config_out, &outcome.generated) {
+        code = code.max(write_generated(session, file, text));
     }
     let said = match outcome.held {
         Some(held) => held.release(&operation.ops).await,
@@ -69,6 +85,26 @@ async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Inter
     // node by node costs as much as a part of making it.
     std::mem::forget((outcome.plan, outcome.loaded, outcome.evaluator));
     code
+}
+
+/// Writes blocks that were generated, and says so.
+fn write_generated(session: &Session, file: &Path, text: &str) -> u8 {
+    use std::io::Write as _;
+    let path = session.environment.working.join(file);
+    let written = std::fs::File::create_new(&path).and_then(|mut f| f.write_all(text.as_bytes()));
+    match written {
+        Ok(()) => {
+            session.tell(&format!(
+                "Blocks for what is imported are in {}. Look them over before you apply.\n",
+                file.display()
+            ));
+            exit::SUCCESS
+        }
+        Err(error) => session.fail(
+            "Failed to write generated configuration",
+            &format!("{} cannot be written: {error}.", file.display()),
+        ),
+    }
 }
 
 /// Refuses to plan a directory that holds no configuration: what the state holds would all have to go.
@@ -190,6 +226,7 @@ pub fn options(
         only_changed: planning.refresh == Refresh::Changed || planning.minimal_refresh,
         replace,
         limits,
+        generate: None,
         defer,
     })
 }

@@ -304,6 +304,9 @@ fn changed(at: &str, kind: &str, change: &ResourceInstanceChange, text: &str) ->
             }
             if let Some(importing) = &change.importing {
                 o.object("importing", |o| o.text("id", &importing.id));
+                if let Some(generated) = &importing.generated {
+                    o.text("generated_config", generated);
+                }
             }
         });
         o.text("type", kind);

@@ -248,6 +248,9 @@ fn write_change_of(
         }
         if let Some(importing) = &change.importing {
             o.object("importing", |o| o.text("id", &importing.id));
+            if let Some(generated) = &importing.generated {
+                o.text("generated_config", generated);
+            }
         }
     });
     if let Some(reason) = change.reason {

@@ -66,7 +66,10 @@ fn changes() {
     let mut deposed = change("demo_vm.b", Action::Delete, object(1), null());
     deposed.deposed = Some("0123abcd".parse().expect("a key"));
     let mut imported = change("demo_vm.c", Action::NoOp, object(1), object(1));
-    imported.importing = Some(Importing { id: "x".into() });
+    imported.importing = Some(Importing {
+        id: "x".into(),
+        generated: None,
+    });
     let read_already = change("data.demo_vm.d", Action::NoOp, object(1), object(1));
     let mut forgotten = change("demo_vm.e", Action::Forget, object(1), null());
     forgotten.reason = Some(ActionReason::DeleteBecauseNoResourceConfig);

@@ -407,7 +407,10 @@ Plan: 0 to add, 0 to change, 0 to destroy.
 "#,
     );
     let mut imported = change(Action::NoOp, Some(object.clone()), Some(object));
-    imported.importing = Some(Importing { id: "x/1".into() });
+    imported.importing = Some(Importing {
+        id: "x/1".into(),
+        generated: None,
+    });
     check(
         imported,
         r#"  # demo_vm.a will be imported

@@ -284,6 +284,7 @@ impl<'s> FileRun<'s> {
             providers,
             evaluator,
             held,
+            ..
         } = outcome;
         let rules = Rules::of(&loaded.configuration);
         session.sources = loaded.sources.clone();

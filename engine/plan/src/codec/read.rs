@@ -289,7 +289,10 @@ impl Store<'_> {
                 .map(|n| at(&self.resources, *n).cloned())
                 .collect::<Read<_>>()?,
             create_before_destroy: record.create_before_destroy,
-            importing: record.import_id.clone().map(|id| Importing { id }),
+            importing: record.import_id.clone().map(|id| Importing {
+                id,
+                generated: record.generated.clone(),
+            }),
             legacy_type_system: record.legacy,
         })
     }

@@ -131,6 +131,8 @@ pub(super) struct ChangeRecord {
     pub create_before_destroy: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub import_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<String>,
     #[serde(default, skip_serializing_if = "no")]
     pub legacy: bool,
 }

@@ -320,6 +320,7 @@ impl Store {
                 .collect(),
             create_before_destroy: change.create_before_destroy,
             import_id: change.importing.as_ref().map(|i| i.id.clone()),
+            generated: change.importing.as_ref().and_then(|i| i.generated.clone()),
             legacy: change.legacy_type_system,
         })
     }
