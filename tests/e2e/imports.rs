@@ -3,6 +3,37 @@
 use crate::env;
 
 #[test]
+fn blocks_are_generated() {
+    let env = env();
+    env.write(
+        "main.tf",
+        "import {\n  to = terraform_data.x\n  id = \"an-id\"\n}\n",
+    );
+    env.run(&["plan", "-generate-config-out=made.tf", "-out=saved"])
+        .exits(0)
+        .says(&["1 to import", "Blocks for what is imported are in made.tf"]);
+    assert_eq!(
+        env.text("made.tf"),
+        "# __generated__ by Formwork\n\
+         # Look these blocks over, and move them to where they belong.\n\n\
+         # __generated__ by Formwork from \"an-id\"\n\
+         resource \"terraform_data\" \"x\" {\n  input            = null\n  triggers_replace = null\n}\n"
+    );
+    let shown = env.run(&["show", "-json", "saved"]).exits(0).json();
+    let change = &shown["resource_changes"][0]["change"];
+    assert!(
+        change["generated_config"]
+            .as_str()
+            .is_some_and(|t| t.starts_with("resource "))
+    );
+    env.run(&["plan", "-generate-config-out=made.tf"])
+        .exits(1)
+        .says(&["Target generated file already exists"]);
+    env.run(&["apply", "saved"]).exits(0);
+    env.run(&["plan", "-detailed-exitcode"]).exits(0);
+}
+
+#[test]
 fn blocks() {
     let env = env();
     let plan = |text: &str, exit: i32, says: &[&str]| {

@@ -60,8 +60,8 @@ def calls(scenario, step):
 
 # Schemas are written out beside the tests; these are answered from what is asked.
 LEFT_OUT = {"GetProviderSchema", "UpgradeResourceState"}
-# Nothing of it is served yet, or nothing of it is about plan and apply.
-NOT_OF_INTEREST = {"ephemeral-write-only", "import-generate", "refresh-only", "validate-command"}
+# Nothing of it is about plan and apply.
+NOT_OF_INTEREST = {"validate-command"}
 
 
 def side(values):

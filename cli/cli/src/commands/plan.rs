@@ -43,7 +43,7 @@ async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Inter
         if session.environment.working.join(file).exists() {
             return session.fail(
                 "Target generated file already exists",
-                &format!(
+                format!(
                     "{} is to hold generated blocks, but it is there already, and is not overwritten. Name another \
                      file, or move what it holds to where it belongs.",
                     file.display()
@@ -102,7 +102,7 @@ fn write_generated(session: &Session, file: &Path, text: &str) -> u8 {
         }
         Err(error) => session.fail(
             "Failed to write generated configuration",
-            &format!("{} cannot be written: {error}.", file.display()),
+            format!("{} cannot be written: {error}.", file.display()),
         ),
     }
 }

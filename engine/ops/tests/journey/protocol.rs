@@ -15,9 +15,10 @@ use formwork_ops::PlanOptions;
 use formwork_plan::PlanMode;
 use formwork_provider::{
     ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, FunctionFailure,
-    ImportRequest, ImportedObject, OperationLog, PendingOperation, PlanRequest, PlanResponse,
-    Provider, ProviderFactory, RawState, ReadDataRequest, ReadDataResponse, ReadRequest,
-    ReadResponse, Reported, Settlement, UpgradeRequest, UpgradeResponse, ValidateRequest,
+    ImportRequest, ImportedObject, OpenRequest, OpenResponse, OperationLog, PendingOperation,
+    PlanRequest, PlanResponse, Provider, ProviderFactory, RawState, ReadDataRequest,
+    ReadDataResponse, ReadRequest, ReadResponse, Reported, Settlement, UpgradeRequest,
+    UpgradeResponse, ValidateRequest,
 };
 use formwork_provider_schema::{Attribute, Block, BlockNesting, NestedBlock, Schema, SchemaSource};
 use formwork_values::{Path, Type, Value, from_msgpack, to_msgpack, value_from_json};
@@ -25,16 +26,32 @@ use serde_json::{Value as Json, json};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Differences that are meant: scenario, how they begin, and why.
-const ON_PURPOSE: &[(&str, &str, &str)] = &[(
-    "destroy",
-    "step 2: plan PlanResourceChange",
-    "they plan as usual before they plan to destroy",
-)];
+const ON_PURPOSE: &[(&str, &str, &str)] = &[
+    (
+        "destroy",
+        "step 2: plan PlanResourceChange",
+        "they plan as usual before they plan to destroy",
+    ),
+    (
+        "ephemeral-write-only",
+        "step 1: state.resources[0].instances[0].dependencies",
+        NOT_KEPT,
+    ),
+    (
+        "ephemeral-write-only",
+        "step 2: state.resources[0].instances[0].dependencies",
+        NOT_KEPT,
+    ),
+];
+
+const NOT_KEPT: &str =
+    "an object depends on what the state has, and of ephemeral resources it has nothing";
 
 struct Schemas {
     config: Arc<Schema>,
     thing: Arc<Schema>,
     lookup: Arc<Schema>,
+    token: Arc<Schema>,
 }
 
 impl Schemas {
@@ -58,10 +75,15 @@ impl Schemas {
             ("name", string().required()),
             ("result", Attribute::new(found).computed()),
         ]);
+        let token = Block::of_attributes([
+            ("scope", string().optional()),
+            ("value", string().computed()),
+        ]);
         Self {
             config: Arc::new(Schema::new(0, config)),
             thing: Arc::new(Schema::new(1, thing::thing())),
             lookup: Arc::new(Schema::new(0, lookup)),
+            token: Arc::new(Schema::new(0, token)),
         }
     }
 
@@ -69,6 +91,7 @@ impl Schemas {
         match kind {
             "rec_thing" => &self.thing,
             "rec_lookup" => &self.lookup,
+            "rec_token" => &self.token,
             _ => &self.config,
         }
     }
@@ -85,6 +108,14 @@ impl SchemaSource for Schemas {
 
     fn data_source(&self, name: &str) -> Option<Arc<Schema>> {
         (name == "rec_lookup").then(|| self.lookup.clone())
+    }
+
+    fn ephemeral_resource(&self, name: &str) -> Option<Arc<Schema>> {
+        (name == "rec_token").then(|| self.token.clone())
+    }
+
+    fn ephemeral_resource_names(&self) -> Vec<Arc<str>> {
+        vec![Arc::from("rec_token")]
     }
 
     fn resource_names(&self) -> Vec<Arc<str>> {
@@ -132,6 +163,12 @@ impl Player {
             // recorded byte by byte
             asked[name] = json!(bytes.iter().map(|b| char::from(*b)).collect::<String>());
         }
+        self.answer_to(rpc, kind, &asked)
+    }
+
+    /// The recorded answer to a request that is spelt out.
+    fn answer_to(&self, rpc: &str, kind: &str, asked: &Json) -> Json {
+        let ty = self.schemas.of(kind).ty();
         let mut tape = self.tape();
         let phase = tape.phase;
         let of_kind = |c: &Json| {
@@ -140,7 +177,7 @@ impl Player {
         let pick = |tape: &Tape, equal: bool, used: bool| {
             tape.calls
                 .iter()
-                .position(|(c, u)| of_kind(c) && (*u == used) && (!equal || c["asked"] == asked))
+                .position(|(c, u)| of_kind(c) && (*u == used) && (!equal || c["asked"] == *asked))
         };
         let exact = pick(&tape, true, false).or_else(|| {
             // asking twice for the same is no difference where it changes nothing
@@ -154,7 +191,7 @@ impl Player {
             let near = pick(&tape, false, false);
             let line = match near.and_then(|i| tape.calls.get(i)) {
                 Some((call, _)) => {
-                    let parts: Vec<String> = unequal(&call["asked"], &asked)
+                    let parts: Vec<String> = unequal(&call["asked"], asked)
                         .into_iter()
                         .map(|name| {
                             format!(
@@ -420,9 +457,37 @@ impl Provider for Player {
 
     async fn import_resource_state(
         &self,
-        _request: ImportRequest,
+        request: ImportRequest,
     ) -> Result<Vec<ImportedObject>, Vec<Reported>> {
-        Ok(Vec::new())
+        let asked = json!({"id": request.id});
+        let answer = self.answer_to("ImportResourceState", &request.kind, &asked);
+        let all = answer["imported_resources"]
+            .as_array()
+            .into_iter()
+            .flatten();
+        Ok(all
+            .map(|one| ImportedObject {
+                kind: request.kind.clone(),
+                state: self.value(&request.kind, &one["state"]["msgpack_hex"]),
+                private: private(&one["private"]),
+            })
+            .collect())
+    }
+
+    async fn open_ephemeral_resource(&self, request: OpenRequest) -> OpenResponse {
+        let values = [("config", &request.config)];
+        let answer = self.answer("OpenEphemeralResource", &request.kind, &values, None);
+        OpenResponse {
+            result: self.value(&request.kind, &answer["result"]),
+            private: private(&answer["private"]),
+            renew_at: None,
+            reported: reported(&answer),
+        }
+    }
+
+    async fn close_ephemeral_resource(&self, kind: &str, private: Bytes) -> Vec<Reported> {
+        let private = Some(("private", &private));
+        reported(&self.answer("CloseEphemeralResource", kind, &[], private))
     }
 
     async fn call_function(&self, _request: CallFunctionRequest) -> Result<Value, FunctionFailure> {
@@ -467,7 +532,11 @@ async fn play(scenario: &Json) -> Vec<String> {
         for argument in step["args"].as_array().into_iter().flatten() {
             match argument.as_str().expect("text") {
                 "-destroy" => options.mode = PlanMode::Destroy,
+                "-refresh-only" => options.mode = PlanMode::RefreshOnly,
                 "-refresh=false" => options.refresh = false,
+                a if let Some(file) = a.strip_prefix("-generate-config-out=") => {
+                    options.generate = Some(file.to_owned());
+                }
                 other => differences.push(format!("{other} is not served")),
             }
         }
