@@ -272,7 +272,7 @@ fn who_writes_in_between_is_not_overwritten() {
 #[test]
 fn where_no_journal_is_kept_the_state_knows_what_is_open() {
     let env = surroundings();
-    let cloud = env.serve("../cloud", &Scenario::new().taking(1_500, 1_500));
+    let cloud = env.serve("../cloud", &Scenario::new().taking(4_000, 4_000));
     let http = StateServer::new();
     env.write(
         "main.tf",
@@ -282,6 +282,15 @@ fn where_no_journal_is_kept_the_state_knows_what_is_open() {
     let mut run = env.start(&["apply", "-auto-approve"]);
     until("networks are being made", || {
         cloud.committed(&env).len() == 2
+    });
+    until("what needs no cloud is made", || {
+        http.state().is_some_and(|state| {
+            let resources = state["resources"].as_array();
+            resources.is_some_and(|all| all.iter().any(|r| r["name"] == "b"))
+                && !state["x_formwork_pending"]
+                    .to_string()
+                    .contains("terraform_data.b")
+        })
     });
     let state = http.state().expect("a state");
     let open: Vec<String> = state["x_formwork_pending"]
