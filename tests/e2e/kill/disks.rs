@@ -1,4 +1,4 @@
-//! Disks that fail: full at each write in turn, broken at each sync, read-only.
+//! Disks that fail: full at each write in turn, broken at each sync.
 //!
 //! An error is put into one call of a run on a file of the state, its journal, the backup or the lock's
 //! message (`strace -e inject=write:error=ENOSPC:when=N`), or into it and all that follow. Each time:
