@@ -228,10 +228,15 @@ impl Run {
         recorder.take();
         let applied = formwork_ops::apply(&session, plan, None).await;
         self.adopt_names(&step["state"]);
+        let mut events = recorder.take();
+        if applied.complete {
+            // as the command tells it, once everything else is said
+            events.push(Event::ApplySummary(applied.summary));
+        }
         let mut facts = facts_of(
             &applied.diagnostics,
             &applied.sources,
-            &recorder.take(),
+            &events,
             options.mode,
         );
         facts["exit"] = json!(i32::from(!applied.complete));
