@@ -9,7 +9,7 @@
 
 mod block;
 
-use crate::load::{Evaluation, Loaded, disk, load};
+use crate::load::{Evaluation, Loaded, load};
 use crate::plan::{PlanOptions, PlanOutcome, plan_untold, plan_with};
 use crate::session::Session;
 use crate::state::{Held, hold};
@@ -223,15 +223,7 @@ async fn read_all(
     if said.has_errors() {
         return Err(said);
     }
-    let evaluation = Evaluation {
-        session,
-        configuration: &loaded.configuration,
-        providers: &providers,
-        files: disk(session),
-        plan_time: None,
-        applying: false,
-        validating: false,
-    };
+    let evaluation = Evaluation::at_rest(session, &loaded.configuration, &providers);
     let known = objects_of_state(state, &providers, Needed::Everything).await;
     let evaluator = evaluation.over(known, variables);
     let mut blocks = BTreeMap::new();

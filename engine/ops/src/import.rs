@@ -1,6 +1,6 @@
 //! `import`: one object brought under management at once, without a plan.
 
-use crate::load::{Evaluation, Loaded, disk, load};
+use crate::load::{Evaluation, Loaded, load};
 use crate::session::Session;
 use crate::state::{Held, hold};
 use crate::state_edit::put;
@@ -135,15 +135,7 @@ async fn import_held(
     let resolved = loaded
         .configuration
         .provider_of(&address.module_path(), block);
-    let evaluation = Evaluation {
-        session,
-        configuration: &loaded.configuration,
-        providers: &providers,
-        files: disk(session),
-        plan_time: None,
-        applying: false,
-        validating: false,
-    };
+    let evaluation = Evaluation::at_rest(session, &loaded.configuration, &providers);
     let known = objects_of_state(&before, &providers, Needed::Everything).await;
     let evaluator = evaluation.over(known, variables);
     let (_, problems) = configure_provider(&evaluator, &providers, &resolved.config).await;

@@ -401,7 +401,25 @@ pub(crate) struct Evaluation<'s> {
     pub validating: bool,
 }
 
-impl Evaluation<'_> {
+impl<'s> Evaluation<'s> {
+    /// While nothing is planned, applied or validated: for what asks providers about single objects,
+    /// with the files of the disk.
+    pub fn at_rest(
+        session: &'s Session,
+        configuration: &'s Arc<Configuration>,
+        providers: &'s Arc<Providers>,
+    ) -> Self {
+        Self {
+            session,
+            configuration,
+            providers,
+            files: disk(session),
+            plan_time: None,
+            applying: false,
+            validating: false,
+        }
+    }
+
     /// An evaluator over these objects and root variables.
     pub fn over(&self, objects: Objects, variables: BTreeMap<Arc<str>, Value>) -> Arc<Evaluator> {
         let environment = &self.session.environment;

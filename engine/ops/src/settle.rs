@@ -407,15 +407,8 @@ async fn settle_held(
             if problems.has_errors() {
                 return Err(problems);
             }
-            let evaluation = crate::load::Evaluation {
-                session,
-                configuration: &loaded.configuration,
-                providers: &providers,
-                files: crate::load::disk(session),
-                plan_time: None,
-                applying: false,
-                validating: false,
-            };
+            let evaluation =
+                crate::load::Evaluation::at_rest(session, &loaded.configuration, &providers);
             let known = {
                 let needed = formwork_planner::Needed::Everything;
                 formwork_planner::objects_of_state(&held.view.state, &providers, needed).await
