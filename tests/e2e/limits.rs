@@ -173,6 +173,78 @@ fn what_takes_part() {
     env.run(&["plan", "-target=terraform_data.bb"]).exits(0);
 }
 
+/// What is needed, or made from something, within a module lies in the same instance of it.
+#[test]
+fn instances_of_modules_stay_apart() {
+    let env = env();
+    env.write(
+        "main.tf",
+        r#"
+module "m" {
+  for_each = toset(["one", "two"])
+  source   = "./m"
+}
+resource "terraform_data" "r" { input = module.m["one"].b }
+output "const" { value = 5 }
+output "r" { value = terraform_data.r.output }
+"#,
+    );
+    env.write(
+        "m/main.tf",
+        r#"
+resource "terraform_data" "a" {
+  count = 2
+  input = count.index
+}
+resource "terraform_data" "b" { input = terraform_data.a[0].output }
+output "b" { value = terraform_data.b.output }
+"#,
+    );
+    env.run(&["init"]).exits(0);
+    let check = |flags: &[&str], changes: &str| {
+        assert_eq!(planned(&env, flags).0, changes, "{flags:?}");
+    };
+    let one =
+        "create module.m[\"one\"].a[0], create module.m[\"one\"].a[1], create module.m[\"one\"].b";
+    check(&["-target=module.m[\"one\"]"], one);
+    check(&["-target=module.m[\"one\"].terraform_data.b"], one);
+    let two = one.replace("one", "two");
+    check(&["-exclude=module.m[\"one\"]"], &two);
+    check(
+        &["-exclude=module.m[\"one\"].terraform_data.a[0]"],
+        &format!("create module.m[\"one\"].a[1], {two}"),
+    );
+    // what lies outside needs the whole block
+    check(
+        &["-target=terraform_data.r"],
+        &format!("create r, {one}, {two}"),
+    );
+    env.run(&["apply", "-auto-approve"]).exits(0);
+    check(
+        &["-destroy", "-target=module.m[\"two\"]"],
+        &format!("delete r, {}", two.replace("create", "delete")),
+    );
+    check(
+        &["-destroy", "-target=module.m[\"one\"].terraform_data.a[0]"],
+        "delete r, delete module.m[\"one\"].a[0], delete module.m[\"one\"].b",
+    );
+    // outputs are not destroyed by a part, and only the command `destroy` has a last line of its own
+    let of_two = "-target=module.m[\"two\"]";
+    env.run(&["apply", "-destroy", "-auto-approve", of_two])
+        .exits(0)
+        .says(&["Apply complete! Resources: 0 added, 0 changed, 4 destroyed."]);
+    assert_eq!(env.run(&["output", "-raw", "const"]).exits(0).stdout, "5");
+    let ran = env.run(&["apply", "-destroy", "-auto-approve", "-json"]);
+    ran.exits(0)
+        .says(&["Apply complete! Resources: 0 added, 0 changed, 3 destroyed."]);
+    let empty = env.run(&["output", "-json"]);
+    assert_eq!(empty.exits(0).json(), serde_json::json!({}));
+    env.run(&["apply", "-auto-approve"]).exits(0);
+    env.run(&["destroy", "-auto-approve"])
+        .exits(0)
+        .says(&["Destroy complete! Resources: 7 destroyed."]);
+}
+
 #[test]
 fn recording_only() {
     let env = env();

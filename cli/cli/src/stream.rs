@@ -5,7 +5,7 @@ use crate::session::Session;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_environment::Clock;
 use formwork_eval::Builtins;
-use formwork_plan::{Event, OutputChange, PlanMode};
+use formwork_plan::{Event, OutputChange};
 use formwork_render::{EventStream, KnownFunctions};
 use formwork_state::{OutputState, timestamp};
 use std::fs::{File, OpenOptions};
@@ -21,7 +21,7 @@ pub struct Stream {
     product: &'static str,
     level: String,
     functions: Builtins,
-    mode: PlanMode,
+    by_destroy: bool,
 }
 
 impl Stream {
@@ -33,7 +33,7 @@ impl Stream {
         session: &Session,
         into: Option<&Path>,
         level: String,
-        mode: PlanMode,
+        by_destroy: bool,
     ) -> std::io::Result<Self> {
         let file = into.map(|path| {
             OpenOptions::new()
@@ -49,7 +49,7 @@ impl Stream {
             product: session.product(),
             level,
             functions: session.signatures(),
-            mode,
+            by_destroy,
         };
         stream.with(&SourceMap::new(), |s, at| s.version(at));
         Ok(stream)
@@ -65,7 +65,7 @@ impl Stream {
             product: self.product,
             tool_version: version,
             language_version: &self.level,
-            mode: self.mode,
+            by_destroy: self.by_destroy,
             sources,
             signatures: &KnownFunctions(&self.functions),
         };

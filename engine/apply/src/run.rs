@@ -123,7 +123,8 @@ pub async fn apply(input: &ApplyInput) -> (Applied, Diagnostics) {
     let closed = run.opened.close_all().await;
     run.say(closed);
     let complete = report.all_done();
-    if complete && input.plan.mode == PlanMode::Destroy {
+    // A limited plan leaves something, and with it what was read and told of it.
+    if complete && input.plan.complete && input.plan.mode == PlanMode::Destroy {
         input
             .record
             .change(|state| {

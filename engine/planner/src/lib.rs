@@ -25,6 +25,7 @@ mod imports;
 mod input;
 mod instance;
 mod managed;
+mod modules;
 mod orphans;
 mod outputs;
 mod prior;

@@ -1,12 +1,16 @@
 //! [`Scope`]: what of a configuration and its state takes part in a plan.
 //!
 //! With targets it is what they name and what that needs; in a destroy run what they name and what is
-//! made from it. What is excluded does not take part, nor does what needs it (in a destroy run: what it
+//! made from it. Within one instance of a module only that instance is needed: naming `module.m["a"]`
+//! brings nothing of `module.m["b"]` along. What is excluded does not take part, nor does what needs it (in a destroy run: what it
 //! needs). Outputs of the root module take part if they are made from resources, all of which do. Checks
 //! do not, since what they look at may not be as it is to be.
 
+use crate::modules::ModuleSet;
 use crate::refresh::Refreshed;
-use formwork_addresses::{AbsResourceInstance, ModulePath, Resource, ResourceMode, Target};
+use formwork_addresses::{
+    AbsResourceInstance, ModuleInstance, ModulePath, Resource, ResourceMode, Target,
+};
 use formwork_graph::{Direction, Node, StaticGraph, What};
 use formwork_plan::PlanMode;
 use formwork_state::State;
@@ -28,26 +32,33 @@ impl Limits {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
-    /// No instance.
-    Out,
-    /// The instances that a target names.
-    Named,
-    /// All instances.
-    Whole,
+type BlockAddress = (ModulePath, Resource);
+
+/// Which instances of a block take part.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    /// In these modules all.
+    needed: ModuleSet,
+    /// Elsewhere those that a target names; all if there is no target.
+    named: bool,
+    /// But in these modules none.
+    barred: ModuleSet,
 }
 
-type BlockAddress = (ModulePath, Resource);
+impl Part {
+    fn is_empty(&self, path: &ModulePath) -> bool {
+        (self.needed.is_empty() && !self.named) || self.barred.covers(path)
+    }
+}
 
 /// What takes part.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     limits: Limits,
-    /// By node of the static graph; empty if nothing is limited.
-    reach: Vec<Reach>,
+    /// By node of the static graph; empty if nothing is limited, or what is destroyed is.
+    visited: Vec<bool>,
     /// By block of resources, those that only the state knows included.
-    blocks: BTreeMap<BlockAddress, Reach>,
+    blocks: BTreeMap<BlockAddress, Part>,
 }
 
 impl Scope {
@@ -58,7 +69,7 @@ impl Scope {
         }
         let mut scope = Self {
             limits,
-            reach: Vec::new(),
+            visited: Vec::new(),
             blocks: BTreeMap::new(),
         };
         match mode {
@@ -69,132 +80,92 @@ impl Scope {
     }
 
     fn of_graph(&mut self, graph: &StaticGraph, state: &State) {
-        let limits = &self.limits;
-        let block = |n: &Node| match &graph.get(*n)?.what {
-            What::Resource(r) => Some((&graph.get(*n)?.module, r)),
-            _ => None,
+        let block = |n: Node| match graph.get(n) {
+            Some(node) => match &node.what {
+                What::Resource(r) => Some((&node.module, r)),
+                _ => None,
+            },
+            None => None,
         };
-        let all: Vec<Node> = graph.dag().nodes().collect();
-        let named = |targets: &[Target]| -> Vec<Node> {
-            let touched = |n: &&Node| {
-                block(n).is_some_and(|(path, r)| targets.iter().any(|t| t.touches(path, r)))
-            };
-            all.iter().filter(touched).copied().collect()
-        };
-        let direct = named(&limits.targets);
-        let mut reach = if limits.targets.is_empty() {
-            vec![Reach::Whole; all.len()]
-        } else {
-            let needs = direct.iter().flat_map(|n| graph.dag().dependencies(*n));
-            let needed = graph
+        let root = ModulePath::root();
+        let blocks = Blocks {
+            paths: graph
                 .dag()
-                .closure(needs.copied().collect::<Vec<_>>(), Direction::Dependencies);
-            let mut reach: Vec<Reach> = needed
-                .iter()
-                .map(|n| if *n { Reach::Whole } else { Reach::Out })
-                .collect();
-            for n in &direct {
-                if let Some(r) = reach.get_mut(*n as usize)
-                    && *r == Reach::Out
-                {
-                    *r = Reach::Named;
-                }
-            }
-            reach
+                .nodes()
+                .map(|n| graph.get(n).map_or(&root, |node| &node.module))
+                .collect(),
+            resources: graph
+                .dag()
+                .nodes()
+                .map(|n| block(n).map(|(_, r)| r))
+                .collect(),
         };
-        // Who needs one excluded instance needs the block, so all that needs the block stays out; of
-        // the block itself the other instances take part.
-        let barred = named(&limits.excludes);
-        let users = barred.iter().flat_map(|n| graph.dag().dependents(*n));
-        let users = graph
-            .dag()
-            .closure(users.copied().collect::<Vec<_>>(), Direction::Dependents);
-        for (r, user) in reach.iter_mut().zip(users) {
-            if user {
-                *r = Reach::Out;
-            }
-        }
-        for n in barred {
-            let whole = block(&n).is_some_and(|(path, r)| {
-                let mut excludes = limits.excludes.iter();
-                excludes.any(|t| t.is_whole() && t.touches(path, r))
-            });
-            if let Some(r) = reach.get_mut(n as usize).filter(|_| whole) {
-                *r = Reach::Out;
-            }
-        }
-        include_outputs(graph, &mut reach);
-        for n in &all {
-            let what = graph.get(*n).map(|s| &s.what);
-            if let Some(r) = reach.get_mut(*n as usize)
+        let needs = |n: Node| graph.dag().dependencies(n);
+        let users = |n: Node| graph.dag().dependents(n);
+        let mut parts = blocks.parts(&self.limits, needs, users);
+        let mut visited: Vec<bool> = parts
+            .iter()
+            .zip(&blocks.paths)
+            .map(|(part, path)| !part.is_empty(path))
+            .collect();
+        include_outputs(graph, &mut visited);
+        for n in graph.dag().nodes() {
+            let what = graph.get(n).map(|s| &s.what);
+            if let Some(v) = visited.get_mut(n as usize)
                 && matches!(what, Some(What::Check(_)))
             {
-                *r = Reach::Out;
+                *v = false;
             }
-        }
-        for (n, reach) in all.iter().zip(&reach) {
-            if let Some((path, r)) = block(n) {
-                self.blocks.insert((path.clone(), r.clone()), *reach);
+            if let (Some((path, r)), Some(part)) = (block(n), parts.get_mut(n as usize)) {
+                let part = std::mem::take(part);
+                self.blocks.insert((path.clone(), r.clone()), part);
             }
         }
         // what only the state knows needs nothing of the configuration
         for (resource, _) in state.resources() {
             let key = (resource.module.path(), resource.resource.clone());
-            if !self.blocks.contains_key(&key) {
-                let named = self.limits.targets.is_empty();
-                let reach = if named { Reach::Whole } else { Reach::Named };
-                self.blocks.insert(key, reach);
-            }
+            self.blocks.entry(key).or_insert_with(|| Part {
+                named: true,
+                ..Part::default()
+            });
         }
-        self.reach = reach;
+        self.visited = visited;
     }
 
     /// In a destroy run the state says what is made from what.
     fn of_state(&mut self, state: &State) {
         let block = |a: &formwork_addresses::AbsResource| (a.module.path(), a.resource.clone());
         let mut needs: BTreeMap<BlockAddress, BTreeSet<BlockAddress>> = BTreeMap::new();
-        let mut needed_by: BTreeMap<BlockAddress, BTreeSet<BlockAddress>> = BTreeMap::new();
         for (address, resource) in state.resources() {
-            let of = block(address);
+            let needs = needs.entry(block(address)).or_default();
             let objects = resource.instances.values();
             let objects = objects.flat_map(|i| i.current.iter().chain(i.deposed.values()));
-            for dependency in objects.flat_map(|o| o.dependencies.iter()) {
-                let on = block(dependency);
-                needed_by.entry(on.clone()).or_default().insert(of.clone());
-                needs.entry(of.clone()).or_default().insert(on);
-            }
-            needs.entry(of).or_default();
+            needs.extend(objects.flat_map(|o| o.dependencies.iter()).map(&block));
         }
-        let touched = |targets: &[Target]| -> BTreeSet<BlockAddress> {
-            let hit = |b: &&BlockAddress| targets.iter().any(|t| t.touches(&b.0, &b.1));
-            needs.keys().filter(hit).cloned().collect()
+        let number: BTreeMap<&BlockAddress, Node> = needs.keys().zip(0..).collect();
+        let mut made_from: Vec<Vec<Node>> = Vec::with_capacity(needs.len());
+        let mut made: Vec<Vec<Node>> = vec![Vec::new(); needs.len()];
+        for (of, on) in needs.values().enumerate() {
+            let on: Vec<Node> = on.iter().filter_map(|b| number.get(b).copied()).collect();
+            for n in &on {
+                if let (Some(made), Ok(of)) = (made.get_mut(*n as usize), Node::try_from(of)) {
+                    made.push(of);
+                }
+            }
+            made_from.push(on);
+        }
+        let blocks = Blocks {
+            paths: needs.keys().map(|(path, _)| path).collect(),
+            resources: needs.keys().map(|(_, r)| Some(r)).collect(),
         };
-        let direct = touched(&self.limits.targets);
-        let made_from = beyond(&direct, &needed_by);
-        let kept = touched(&self.limits.excludes);
-        let needed = beyond(&kept, &needs);
-        for b in needs.keys() {
-            let mut reach = if self.limits.targets.is_empty() || made_from.contains(b) {
-                Reach::Whole
-            } else if direct.contains(b) {
-                Reach::Named
-            } else {
-                Reach::Out
-            };
-            let mut excludes = self.limits.excludes.iter();
-            let excluded = excludes.any(|t| t.is_whole() && t.touches(&b.0, &b.1));
-            if excluded || needed.contains(b) {
-                reach = Reach::Out;
-            }
-            self.blocks.insert(b.clone(), reach);
-        }
+        let of = |all: &'_ [Vec<Node>], n: Node| all.get(n as usize).cloned().unwrap_or_default();
+        let parts = blocks.parts(&self.limits, |n| of(&made, n), |n| of(&made_from, n));
+        self.blocks = needs.into_keys().zip(parts).collect();
     }
 
     /// Whether a node of the static graph is visited.
     pub(crate) fn visits(&self, node: Node) -> bool {
-        self.reach
-            .get(node as usize)
-            .is_none_or(|r| *r != Reach::Out)
+        self.visited.get(node as usize).copied().unwrap_or(true)
     }
 
     /// Whether an instance takes part.
@@ -205,14 +176,17 @@ impl Scope {
         if self.limits.excludes.iter().any(|t| t.contains(address)) {
             return false;
         }
+        let is_named = || {
+            self.limits.targets.is_empty()
+                || self.limits.targets.iter().any(|t| t.contains(address))
+        };
         let key = (address.module.path(), address.resource.clone());
-        match self.blocks.get(&key).copied() {
-            Some(Reach::Whole) => true,
-            Some(Reach::Named) | None => {
-                self.limits.targets.is_empty()
-                    || self.limits.targets.iter().any(|t| t.contains(address))
+        match self.blocks.get(&key) {
+            Some(part) => {
+                !part.barred.contains(&address.module)
+                    && (part.needed.contains(&address.module) || (part.named && is_named()))
             }
-            Some(Reach::Out) => false,
+            None => is_named(),
         }
     }
 
@@ -233,28 +207,102 @@ impl Scope {
     }
 }
 
-/// Everything that is reached from `from` by one step or more.
-fn beyond(
-    from: &BTreeSet<BlockAddress>,
-    steps: &BTreeMap<BlockAddress, BTreeSet<BlockAddress>>,
-) -> BTreeSet<BlockAddress> {
-    let mut reached = BTreeSet::new();
-    let mut open: Vec<&BlockAddress> = from.iter().collect();
-    while let Some(b) = open.pop() {
-        for next in steps.get(b).into_iter().flatten() {
-            if reached.insert(next.clone()) {
-                open.push(next);
+/// Blocks by number, and what stands where.
+struct Blocks<'b> {
+    paths: Vec<&'b ModulePath>,
+    /// Those that are resources.
+    resources: Vec<Option<&'b Resource>>,
+}
+
+impl Blocks<'_> {
+    /// What of each block takes part, where what takes part brings along what it `needs`, and what stays
+    /// out keeps out its `users`.
+    fn parts<N: AsRef<[Node]>, U: AsRef<[Node]>>(
+        &self,
+        limits: &Limits,
+        needs: impl Fn(Node) -> N,
+        users: impl Fn(Node) -> U,
+    ) -> Vec<Part> {
+        let (named, needed) = self.spread(&limits.targets, needs);
+        // Who needs one excluded instance needs the block, so all that needs the block stays out; of
+        // the block itself the other instances take part.
+        let (_, barred) = self.spread(&limits.excludes, users);
+        let all = named.into_iter().zip(needed).zip(barred);
+        let mut parts: Vec<Part> = all
+            .map(|((named, needed), barred)| Part {
+                needed,
+                named: named || limits.targets.is_empty(),
+                barred,
+            })
+            .collect();
+        let whole = limits.excludes.iter().filter(|t| t.is_whole());
+        for target in whole {
+            for n in self.touched(target) {
+                if let Some(part) = parts.get_mut(n as usize) {
+                    part.barred.insert(&ModuleInstance::root());
+                }
             }
         }
+        parts
     }
-    reached
+
+    /// Which blocks are named, and what is reached from them by a step or more: within a module that has
+    /// keys only in the instance it began in, everywhere once it left the module.
+    fn spread<N: AsRef<[Node]>>(
+        &self,
+        targets: &[Target],
+        next: impl Fn(Node) -> N,
+    ) -> (Vec<bool>, Vec<ModuleSet>) {
+        let mut named = vec![false; self.paths.len()];
+        let mut reached = vec![ModuleSet::default(); self.paths.len()];
+        let mut open: Vec<(Node, ModuleInstance)> = Vec::new();
+        let step = |open: &mut Vec<(Node, ModuleInstance)>, from: Node, within: &ModuleInstance| {
+            for n in next(from).as_ref() {
+                if let Some(path) = self.paths.get(*n as usize) {
+                    open.push((*n, common(within, path)));
+                }
+            }
+        };
+        for target in targets {
+            for n in self.touched(target) {
+                if let Some(named) = named.get_mut(n as usize) {
+                    *named = true;
+                }
+                step(&mut open, n, target.module());
+            }
+        }
+        while let Some((n, within)) = open.pop() {
+            if reached
+                .get_mut(n as usize)
+                .is_some_and(|set| set.insert(&within))
+            {
+                step(&mut open, n, &within);
+            }
+        }
+        (named, reached)
+    }
+
+    fn touched<'s>(&'s self, target: &'s Target) -> impl Iterator<Item = Node> + 's {
+        let all = self.paths.iter().zip(&self.resources).zip(0..);
+        all.filter(|((path, r), _)| r.is_some_and(|r| target.touches(path, r)))
+            .map(|(_, n)| n)
+    }
+}
+
+/// The module that both lie in, with the keys of the first.
+fn common(module: &ModuleInstance, path: &ModulePath) -> ModuleInstance {
+    let steps = module.steps().iter().zip(path.names());
+    let same = steps.take_while(|(step, name)| *step.name == **name);
+    same.fold(ModuleInstance::root(), |m, (step, _)| {
+        m.child(&step.name, step.key.clone())
+    })
 }
 
 /// Lets outputs of the root module take part that are made from resources which all do, and what stands
 /// between.
-fn include_outputs(graph: &StaticGraph, reach: &mut [Reach]) {
+fn include_outputs(graph: &StaticGraph, visited: &mut [bool]) {
     // what lies below a node: any resource, and any that does not take part
-    let mut below = vec![(false, false); reach.len()];
+    let mut below = vec![(false, false); visited.len()];
     for node in graph.order() {
         let mut found = (false, false);
         for d in graph.dag().dependencies(*node) {
@@ -264,7 +312,7 @@ fn include_outputs(graph: &StaticGraph, reach: &mut [Reach]) {
             let what = graph.get(*d).map(|n| &n.what);
             if matches!(what, Some(What::Resource(r)) if r.mode != ResourceMode::Ephemeral) {
                 found.0 = true;
-                found.1 |= reach.get(*d as usize) == Some(&Reach::Out);
+                found.1 |= visited.get(*d as usize) == Some(&false);
             }
         }
         if let Some(b) = below.get_mut(*node as usize) {
@@ -281,14 +329,12 @@ fn include_outputs(graph: &StaticGraph, reach: &mut [Reach]) {
         }
         if below.get(node as usize) == Some(&(true, false)) {
             included.push(node);
-        } else if let Some(r) = reach.get_mut(node as usize) {
-            *r = Reach::Out;
+        } else if let Some(v) = visited.get_mut(node as usize) {
+            *v = false;
         }
     }
     let needed = graph.dag().closure(included, Direction::Dependencies);
-    for (r, needed) in reach.iter_mut().zip(needed) {
-        if needed && *r == Reach::Out {
-            *r = Reach::Whole;
-        }
+    for (visited, needed) in visited.iter_mut().zip(needed) {
+        *visited |= needed;
     }
 }

@@ -42,8 +42,7 @@ async fn saved(
 ) -> u8 {
     let planning = &arguments.planning;
     let plan = plan_file::bytes_of(session, path).and_then(|bytes| plan_file::read(&bytes, path));
-    let mode = plan.as_ref().map_or(PlanMode::Normal, |p| p.mode);
-    let session = &match streaming(session, planning, mode) {
+    let session = &match streaming(session, planning, false) {
         Ok(session) => session,
         Err(code) => return code,
     };
@@ -83,7 +82,7 @@ async fn saved(
         }
     }
     let left = plan.deferred.len();
-    let code = carry_out(session, &mut operation, plan, None, None).await;
+    let code = carry_out(session, &mut operation, plan, None, Closing::default()).await;
     if code == exit::SUCCESS && left > 0 {
         let again = format!("{} apply -allow-deferral", session.called);
         let text = format!(
@@ -112,7 +111,8 @@ async fn fresh(
         Err(code) => return code,
     };
     let approved = arguments.auto_approve || command == Some(PlanMode::RefreshOnly);
-    let session = &match streaming(session, planning, mode) {
+    let by_destroy = command == Some(PlanMode::Destroy);
+    let session = &match streaming(session, planning, by_destroy) {
         Ok(session) => session,
         Err(code) => return code,
     };
@@ -147,6 +147,7 @@ async fn fresh(
             &mut options,
             &mut rounds,
             approved,
+            by_destroy,
         )
         .await
         {
@@ -180,6 +181,7 @@ async fn round(
     options: &mut PlanOptions,
     rounds: &mut Rounds,
     approved: bool,
+    by_destroy: bool,
 ) -> Round {
     let (outcome, mut code) = make(session, operation, &arguments.planning, options).await;
     let approved = match &outcome.plan {
@@ -193,8 +195,11 @@ async fn round(
             if let Some(plan) = outcome.plan {
                 let more = plan.is_deferred();
                 Rounds::after(options, &plan);
-                let number = more.then(|| rounds.number());
-                code = carry_out(session, operation, plan, outcome.held, number).await;
+                let closing = Closing {
+                    round: more.then(|| rounds.number()),
+                    by_destroy,
+                };
+                code = carry_out(session, operation, plan, outcome.held, closing).await;
                 if more && code == exit::SUCCESS {
                     return Round::More;
                 }
@@ -259,16 +264,23 @@ fn approve(
     session.approve(question, what)
 }
 
-/// Applies a plan and says what came of it. Of a round after which others follow, its number is given,
-/// and outputs are left for the end.
+/// What is said when a plan has been applied.
+#[derive(Default)]
+struct Closing {
+    /// The number of the round, if others follow; outputs are then left for the end.
+    round: Option<usize>,
+    /// Whether the command was `destroy`, which has words of its own and shows no outputs.
+    by_destroy: bool,
+}
+
+/// Applies a plan and says what came of it.
 async fn carry_out(
     session: &Session,
     operation: &mut Operation,
     plan: Plan,
     held: Option<Held>,
-    round: Option<usize>,
+    Closing { round, by_destroy }: Closing,
 ) -> u8 {
-    let mode = plan.mode;
     if plan.has_changes() {
         session.tell("\n");
     }
@@ -297,11 +309,11 @@ async fn carry_out(
     }
     let line = match round {
         Some(number) => lines::round_line(number, &outcome.summary),
-        None => lines::apply_line(mode, &all),
+        None => lines::apply_line(by_destroy, &all),
     };
     let mut text = format!("\n{}\n", session.style.good(&line));
     let outputs = outputs_text(outcome.state.outputs(), session.style);
-    if mode != PlanMode::Destroy && round.is_none() && !outputs.is_empty() {
+    if !by_destroy && round.is_none() && !outputs.is_empty() {
         text.push_str(&format!("\n{outputs}"));
         if !text.ends_with('\n') {
             text.push('\n');

@@ -21,6 +21,7 @@ pub fn run(session: &Session, arguments: &Import) -> u8 {
         locking: Some(arguments.editing.locking.clone()),
         state: arguments.editing.state.clone(),
         backup: arguments.editing.backup.clone(),
+        piped_answers: true,
         ..Wanted::default()
     };
     let id = &arguments.id;

@@ -10,14 +10,13 @@ use crate::runtime::{Interrupts, block_on};
 use crate::session::{Session, exit};
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_modules::{Installer, copy_into};
-use formwork_plan::PlanMode;
 use formwork_provider::Providers;
 use std::sync::Arc;
 
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Init) -> u8 {
     let strict = arguments.reading.strict_version;
-    let session = match session.streaming(&arguments.streaming, strict, PlanMode::Normal) {
+    let session = match session.streaming(&arguments.streaming, strict, false) {
         Ok(session) => session,
         Err(code) => return code,
     };

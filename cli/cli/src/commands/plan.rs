@@ -26,7 +26,7 @@ async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Inter
         Ok(mode) => mode,
         Err(code) => return code,
     };
-    let session = match streaming(session, planning, mode) {
+    let session = match streaming(session, planning, false) {
         Ok(session) => session,
         Err(code) => return code,
     };
@@ -124,10 +124,10 @@ pub fn needs_configuration(session: &Session, mode: PlanMode) -> Result<(), u8> 
 pub fn streaming(
     session: &Session,
     planning: &arguments::Planning,
-    mode: PlanMode,
+    by_destroy: bool,
 ) -> Result<Session, u8> {
     let strict = planning.reading.strict_version;
-    session.streaming(&planning.streaming, strict, mode)
+    session.streaming(&planning.streaming, strict, by_destroy)
 }
 
 /// Which kind of plan is wanted, by the command or by flags.

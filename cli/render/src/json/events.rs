@@ -10,7 +10,7 @@ use crate::text::progress::{finished, id, provisioning, started, still, words};
 use formwork_addresses::{AbsResourceInstance, InstanceKey, ResourceMode};
 use formwork_diagnostics::{Diagnostic, Severity, SourceMap};
 use formwork_plan::{
-    Action, ActionReason, ChangeSummary, Event, Hook, OutputChange, PlanMode, ProvisionStep,
+    Action, ActionReason, ChangeSummary, Event, Hook, OutputChange, ProvisionStep,
     ResourceInstanceChange,
 };
 use formwork_state::OutputState;
@@ -26,8 +26,8 @@ pub struct EventStream<'a> {
     pub tool_version: &'a str,
     /// The language version that consumers read as `terraform`.
     pub language_version: &'a str,
-    /// What kind of run it is: a destroy run's summary is worded so.
-    pub mode: PlanMode,
+    /// Whether the command is `destroy`, which has a closing line of its own.
+    pub by_destroy: bool,
     /// Where diagnostics point.
     pub sources: &'a SourceMap,
     /// Signatures of functions, for diagnostics.
@@ -140,11 +140,9 @@ impl EventStream<'_> {
             }
             Event::PlanSummary(summary) => summed(at, &plan_line(summary), "plan", summary),
             Event::ApplySummary(summary) => {
-                let operation = match self.mode {
-                    PlanMode::Destroy => "destroy",
-                    _ => "apply",
-                };
-                summed(at, &apply_line(self.mode, summary), operation, summary)
+                let operation = if self.by_destroy { "destroy" } else { "apply" };
+                let line = apply_line(self.by_destroy, summary);
+                summed(at, &line, operation, summary)
             }
             Event::ApplyStarted(hook) => {
                 let kind = kind_of(hook, "apply_start", "ephemeral_op_start");
@@ -382,7 +380,7 @@ mod tests {
             product: "Formwork",
             tool_version: "0.1.0",
             language_version: "1.12.2",
-            mode: PlanMode::Normal,
+            by_destroy: false,
             sources,
             signatures: &(),
         }

@@ -48,7 +48,7 @@ impl TestStream<'_> {
             product: self.product,
             tool_version: self.tool_version,
             language_version: self.language_version,
-            mode: formwork_plan::PlanMode::Normal,
+            by_destroy: false,
             sources: &sources,
             signatures: self.signatures,
         }

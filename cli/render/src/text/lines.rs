@@ -25,9 +25,10 @@ pub fn no_changes_line(mode: PlanMode) -> &'static str {
 }
 
 /// The closing line of an apply: `Apply complete! Resources: 1 added, 0 changed, 0 destroyed.`, or of
-/// a destroy: `Destroy complete! Resources: 1 destroyed.`
-pub fn apply_line(mode: PlanMode, summary: &ChangeSummary) -> String {
-    if mode == PlanMode::Destroy {
+/// the command `destroy`: `Destroy complete! Resources: 1 destroyed.` (`apply -destroy` says it in the
+/// words of `apply`.)
+pub fn apply_line(by_destroy: bool, summary: &ChangeSummary) -> String {
+    if by_destroy {
         return format!("Destroy complete! Resources: {} destroyed.", summary.remove);
     }
     let import = match summary.import {
@@ -95,11 +96,11 @@ mod tests {
             "Plan: 3 to import, 1 to add, 0 to change, 2 to destroy."
         );
         assert_eq!(
-            apply_line(PlanMode::Normal, &s),
+            apply_line(false, &s),
             "Apply complete! Resources: 3 imported, 1 added, 0 changed, 2 destroyed."
         );
         assert_eq!(
-            apply_line(PlanMode::Destroy, &s),
+            apply_line(true, &s),
             "Destroy complete! Resources: 2 destroyed."
         );
     }

@@ -561,7 +561,7 @@ fn facts_of(
         product: "Formwork",
         tool_version: "0",
         language_version: "0",
-        mode,
+        by_destroy: mode == PlanMode::Destroy,
         sources,
         signatures: &(),
     };
