@@ -57,6 +57,35 @@ fn exit_codes() {
 }
 
 #[test]
+fn answers_from_a_pipe() {
+    let env = env();
+    env.write(
+        "main.tf",
+        "variable \"v\" {}\nresource \"terraform_data\" \"a\" { input = var.v }\noutput \"v\" { value = var.v }\n",
+    );
+    env.run_with(&["plan"], "", &[])
+        .exits(1)
+        .says(&["No value for required variable"]);
+    env.run_with(&["apply"], "x\n", &[])
+        .exits(1)
+        .says(&["Nobody can be asked for approval"]);
+    env.run_with(&["apply"], "x\nno\n", &[])
+        .exits(1)
+        .says(&["Nothing was changed"]);
+    env.run_with(&["apply", "-input=false"], "x\nyes\n", &[])
+        .exits(1)
+        .says(&["No value for required variable"]);
+    assert!(!env.has("terraform.tfstate"));
+    env.run_with(&["apply"], "x\nyes\n", &[])
+        .exits(0)
+        .says(&["1 added"]);
+    assert_eq!(env.run(&["output", "-raw", "v"]).exits(0).stdout, "x");
+    env.run_with(&["destroy", "-var=v=x"], "yes\n", &[])
+        .exits(0)
+        .says(&["1 destroyed"]);
+}
+
+#[test]
 fn the_environment() {
     let env = env();
     env.write(

@@ -64,6 +64,41 @@ fn a_plan_for_another_state_is_refused() {
 }
 
 #[test]
+fn values_beside_a_plan_must_be_its_own() {
+    let env = env();
+    env.write(
+        "main.tf",
+        "variable \"v\" { default = \"d\" }\nvariable \"s\" {\n  default   = \"\"\n  sensitive = true\n}\n\
+         output \"v\" { value = var.v }\n",
+    );
+    env.write("other.tfvars", "v = \"2\"\n");
+    env.write("same.tfvars", "v = \"1\"\n");
+    let refused = "Can't change variable when applying a saved plan";
+    env.run(&["plan", "-out=p", "-var=v=1", "-var=s=hidden"])
+        .exits(0);
+    for (flag, says) in [
+        ("-var=v=2", refused),
+        ("-var-file=other.tfvars", refused),
+        ("-var=s=other-secret", refused),
+        ("-var=nope=1", "Value for undeclared variable"),
+    ] {
+        let ran = env.run(&["apply", flag, "p"]);
+        ran.exits(1).says(&[says]);
+        assert!(!ran.stderr.contains("hidden") && !ran.stderr.contains("other-secret"));
+        assert!(!env.has("terraform.tfstate"), "{flag}");
+    }
+    // files that are read unasked and the environment are as they were when planning, or not meant
+    env.write("terraform.tfvars", "v = \"3\"\n");
+    let ran = env.run_with(
+        &["apply", "-var-file=same.tfvars", "-var=s=hidden", "p"],
+        "",
+        &[("TF_VAR_v", "4")],
+    );
+    ran.exits(0);
+    assert_eq!(env.run(&["output", "-raw", "v"]).exits(0).stdout, "1");
+}
+
+#[test]
 fn a_damaged_plan_is_refused() {
     let env = env();
     env.write(

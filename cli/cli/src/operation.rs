@@ -49,6 +49,8 @@ pub struct Wanted<'a> {
     pub concise: bool,
     /// Whether standard output belongs to a program: nothing but the answer is written to it.
     pub for_program: bool,
+    /// Whether answers are taken from standard input where that is no terminal, too.
+    pub piped_answers: bool,
     /// Whether the operation needs no cloud at all, but for the one that keeps its state.
     pub no_cloud: bool,
     /// Whether the operation has nothing to do with the state.
@@ -72,6 +74,7 @@ impl<'a> Wanted<'a> {
             parallelism: Some(planning.parallelism),
             state: planning.state.clone(),
             concise: planning.concise,
+            piped_answers: !planning.streaming.json,
             ..Self::default()
         }
     }
@@ -142,7 +145,8 @@ impl Operation {
             None => Preview::of(read.insert(given(&values))),
         };
         let asked = wanted.variables.and_then(|v| v.input);
-        let may_ask = asked.unwrap_or(session.may_ask) && session.terminal.input;
+        let may_ask =
+            asked.unwrap_or(session.may_ask) && (wanted.piped_answers || session.terminal.input);
         if wanted.variables.is_some() && wanted.plan.is_none() && may_ask {
             // What answers have led to may need more of them.
             while preview.can_be_asked_for() && values.ask(session, &preview, wanted.early) {

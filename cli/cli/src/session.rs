@@ -7,7 +7,6 @@ use formwork_configuration::{ConfinedReader, DiskReader, LanguageLevel, SourceRe
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_environment::Environment;
 use formwork_eval::{Builtins, Confinement, NoFiles};
-use formwork_plan::PlanMode;
 use formwork_render::{Style, compact_warnings, diagnostics_text};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -170,7 +169,7 @@ impl Session {
         &self,
         streaming: &Streaming,
         strict_version: bool,
-        mode: PlanMode,
+        by_destroy: bool,
     ) -> Result<Self, u8> {
         let mut session = self.clone();
         let into = streaming.json_into.as_deref();
@@ -183,7 +182,7 @@ impl Session {
         }
         if streaming.json || into.is_some() {
             let level = self.level(strict_version).version.to_string();
-            match Stream::begin(self, into, level, mode) {
+            match Stream::begin(self, into, level, by_destroy) {
                 Ok(stream) => session.stream = Some(Arc::new(stream)),
                 Err(error) => {
                     let path = into.unwrap_or(Path::new("-")).display();
@@ -368,25 +367,23 @@ impl Session {
     /// Asks whether to go on; only `yes` does.
     ///
     /// # Errors
-    /// That nobody can be asked.
+    /// That nobody answers.
     pub fn approve(&self, question: &str, what: &str) -> Result<bool, Diagnostics> {
-        if !self.terminal.input {
-            return Err(Diagnostic::error(
-                "Nobody can be asked for approval",
-                format!(
-                    "{what} That needs approval, and standard input is no terminal where it could be \
-                     given."
-                ),
-            )
-            .hint("To go on without being asked, add -auto-approve.")
-            .into());
-        }
         self.streams.out(&format!(
             "{question}\n  {what}\n  Only \"yes\" is taken for approval.\n\n  Enter a value: "
         ));
         let answer = self.streams.read_line().ok().flatten();
         self.streams.out("\n");
-        Ok(answer.is_some_and(|a| a.trim() == "yes"))
+        answer.map(|a| a.trim() == "yes").ok_or_else(|| {
+            Diagnostic::error(
+                "Nobody can be asked for approval",
+                format!(
+                    "{what} That needs approval, and standard input ended before any was given."
+                ),
+            )
+            .hint("To go on without being asked, add -auto-approve.")
+            .into()
+        })
     }
 
     /// Whether anything but the real cloud is meant.

@@ -21,8 +21,10 @@ use std::sync::Arc;
 pub enum InputOrigin {
     /// `TF_VAR_*` in the environment.
     Environment,
-    /// A file of values, by its name.
+    /// A file of values that is read unasked, by its name.
     File(String),
+    /// A file of values that `-var-file` names.
+    NamedFile(String),
     /// `-var`.
     CommandLine,
     /// An answer at a prompt.
@@ -146,7 +148,7 @@ fn accept(
     };
     let place = match origin {
         InputOrigin::Environment => format!("the environment variable TF_VAR_{}", v.name),
-        InputOrigin::File(name) => name.clone(),
+        InputOrigin::File(name) | InputOrigin::NamedFile(name) => name.clone(),
         InputOrigin::CommandLine => "the command line".to_owned(),
         InputOrigin::Prompt => "the answer".to_owned(),
     };
@@ -194,7 +196,7 @@ fn undeclared(module: &Module, layers: &[InputLayer], diagnostics: &mut Diagnost
             let names = || module.variables.keys().map(|k| &**k);
             match &layer.origin {
                 InputOrigin::Environment | InputOrigin::Prompt => {}
-                InputOrigin::File(file) => {
+                InputOrigin::File(file) | InputOrigin::NamedFile(file) => {
                     in_files += 1;
                     if in_files > TOLD_ONE_BY_ONE {
                         continue;

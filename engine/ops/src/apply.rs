@@ -9,7 +9,7 @@ use crate::state::{Held, begin_journal, end_journal, hash_text, hold, write};
 use crate::test::stand_in;
 use formwork_addresses::{DeposedKey, ProviderAddr};
 use formwork_apply::{Applied, ApplyInput, Record};
-use formwork_configuration::Configuration;
+use formwork_configuration::{Configuration, InputOrigin};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_evaluation::{Evaluator, Objects};
 use formwork_plan::{ChangeSummary, CheckResult, Event, Phase, Plan, PlannedVariable, verify};
@@ -354,14 +354,38 @@ fn variables(
         return Ok(BTreeMap::new());
     };
     let mut sources = session.sources.clone();
-    let (given, said) =
-        formwork_configuration::root_variables(root, &given(session, root), &mut sources);
+    let layers = given(session, root);
+    let (given, said) = formwork_configuration::root_variables(root, &layers, &mut sources);
+    // Who names a value at apply means it, but what was planned was planned with another.
+    let named = |name: &Arc<str>| {
+        let origin = layers
+            .iter()
+            .rev()
+            .find(|l| l.values.contains_key(name))
+            .map(|l| &l.origin);
+        matches!(
+            origin,
+            Some(InputOrigin::CommandLine | InputOrigin::NamedFile(_))
+        )
+    };
+    let mut refused: Diagnostics = said
+        .iter()
+        .filter(|d| d.is_error() && d.address.is_none())
+        .cloned()
+        .collect();
     let mut missing = Diagnostics::new();
     let mut values = BTreeMap::new();
     for (name, planned) in &plan.variables {
         let name: Arc<str> = Arc::from(name.as_str());
         match planned {
             PlannedVariable::Value(value) => {
+                let other = given
+                    .values
+                    .get(&name)
+                    .is_some_and(|g| g.clone().unmark_deep().0 != value.clone().unmark_deep().0);
+                if other && named(&name) {
+                    refused.push(changed_variable(&name));
+                }
                 values.insert(name, value.clone());
             }
             PlannedVariable::Ephemeral => {
@@ -386,11 +410,23 @@ fn variables(
         })
     };
     missing.extend(said.into_iter().filter(|d| d.is_error() && ephemeral(d)));
+    missing.append(refused);
     if missing.has_errors() {
         Err(missing)
     } else {
         Ok(values)
     }
+}
+
+fn changed_variable(name: &str) -> Diagnostic {
+    Diagnostic::error(
+        "Can't change variable when applying a saved plan",
+        format!(
+            "The command line gives var.{name} another value (-var or -var-file) than the plan was made with, and a \
+             saved plan is applied as it is. Leave the value out, or plan again with it."
+        ),
+    )
+    .about(format_args!("var.{name}"))
 }
 
 /// Results of checks in the form that state keeps.
