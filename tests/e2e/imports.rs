@@ -146,4 +146,30 @@ fn the_command() {
     }
     env.run(&["import", "terraform_data.y[0]", "def"]).exits(0);
     env.run(&["plan", "-detailed-exitcode"]).exits(0);
+    // what count and for_each do not let exist would be destroyed by the next apply
+    env.write(
+        "more.tf",
+        "variable \"n\" { default = 2 }\nmodule \"m\" {\n  source   = \"./m\"\n  for_each = toset([\"k\"])\n  n        = var.n\n}\n",
+    );
+    env.write(
+        "m/main.tf",
+        "variable \"n\" {}\nresource \"terraform_data\" \"x\" { count = var.n }\n",
+    );
+    env.run(&["init"]).exits(0);
+    for address in [
+        "terraform_data.y[1]",
+        "module.m[\"q\"].terraform_data.x[0]",
+        "module.m[\"k\"].terraform_data.x[2]",
+    ] {
+        env.run(&["import", address, "ghi"])
+            .exits(1)
+            .says(&["Configuration for import target does not exist", address]);
+    }
+    env.run(&[
+        "import",
+        "-var=n=3",
+        "module.m[\"k\"].terraform_data.x[2]",
+        "ghi",
+    ])
+    .exits(0);
 }

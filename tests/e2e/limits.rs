@@ -259,6 +259,21 @@ fn recording_only() {
         .says(&["0 added, 0 changed, 0 destroyed"]);
     assert_eq!(env.run(&["output", "-raw", "p"]).exits(0).stdout, "1");
     env.run(&["refresh"]).exits(0);
+    // conditions that do not hold are told, and keep nobody from recording
+    env.write(
+        "new.tf",
+        "variable \"v\" { default = 1 }\nresource \"terraform_data\" \"c\" {\n  lifecycle {\n    precondition {\n      \
+         condition     = var.v == 1\n      error_message = \"no one\"\n    }\n  }\n}\noutput \"c\" {\n  value = 1\n  \
+         precondition {\n    condition     = var.v == 1\n    error_message = \"no out\"\n  }\n}\n",
+    );
+    env.run(&["apply", "-auto-approve", "-target=terraform_data.c"])
+        .exits(0);
+    env.run(&["plan", "-refresh-only", "-var=v=2"])
+        .exits(0)
+        .says(&["Warning: Resource precondition failed", "no one", "no out"]);
+    env.run(&["plan", "-var=v=2"])
+        .exits(1)
+        .says(&["Error: Resource precondition failed"]);
     // nothing is recorded of what is not there yet
     env.write("new.tf", "resource \"terraform_data\" \"n\" { count = 2 }\noutput \"n\" { value = terraform_data.n[1].id }\noutput \"q\" { value = 5 }\n");
     let ran = env.run(&["refresh"]);

@@ -150,3 +150,77 @@ output "count" { value = length(terraform_data.a) }
         .exits(0)
         .says(&["2 destroyed"]);
 }
+
+/// What Terraform 1.11.4 does with paths into values whose types only the configuration says.
+#[test]
+fn ignored_paths() {
+    let check = |ignored: &str, before: &str, after: &str, kept: serde_json::Value| {
+        let env = env();
+        let write = |input: &str| {
+            env.write(
+                "main.tf",
+                format!(
+                    "resource \"terraform_data\" \"a\" {{\n  input = {input}\n  lifecycle {{\n    \
+                     ignore_changes = [{ignored}]\n  }}\n}}\noutput \"o\" {{ value = terraform_data.a.output }}\n"
+                ),
+            );
+        };
+        write(before);
+        env.run(&["apply", "-auto-approve"]).exits(0);
+        write(after);
+        env.run(&["apply", "-auto-approve"]).exits(0);
+        let output = env.run(&["output", "-json", "o"]);
+        assert_eq!(output.exits(0).json(), kept, "{ignored}");
+    };
+    use serde_json::json;
+    let (one, other) = ("{ a = 1, b = 2 }", "{ a = 3, b = 4 }");
+    check("input.a", one, other, json!({"a": 1, "b": 4}));
+    // a key of what is no map stands for all of it
+    check("input[\"a\"]", one, other, json!({"a": 1, "b": 2}));
+    check("input[\"a\"]", one, "5", json!({"a": 1, "b": 2}));
+    let map = |text: &str| format!("tomap({text})");
+    check(
+        "input[\"a\"]",
+        &map(one),
+        &map(other),
+        json!({"a": 1, "b": 4}),
+    );
+    check(
+        "input[\"a\"]",
+        &map(one),
+        &map("{ b = 4 }"),
+        json!({"a": 1, "b": 4}),
+    );
+}
+
+#[test]
+fn moved_and_still_there() {
+    let env = env();
+    let main = |keys: &str, moved: &str| {
+        let (from, to) = moved.split_once(' ').expect("two addresses");
+        env.write(
+            "main.tf",
+            format!(
+                "resource \"terraform_data\" \"a\" {{\n  for_each = toset([{keys}])\n}}\nmodule \"m\" {{\n  count  = 2\n  \
+                 source = \"./m\"\n}}\nresource \"terraform_data\" \"b\" {{}}\nmoved {{\n  from = {from}\n  to   = {to}\n}}\n"
+            ),
+        );
+    };
+    env.write("m/main.tf", "resource \"terraform_data\" \"x\" {}\n");
+    main("\"k\", \"l\"", "terraform_data.q terraform_data.b");
+    env.run(&["init"]).exits(0);
+    env.run(&["apply", "-auto-approve"]).exits(0);
+    for moved in [
+        "terraform_data.a[\"k\"] terraform_data.a[\"l\"]",
+        "terraform_data.a[\"k\"] terraform_data.b",
+        "module.m[1] module.m[0]",
+        "module.m[1].terraform_data.x terraform_data.b",
+    ] {
+        main("\"k\", \"l\"", moved);
+        env.run(&["plan"])
+            .exits(1)
+            .says(&["Moved object still exists"]);
+    }
+    main("\"l\"", "terraform_data.a[\"k\"] terraform_data.a[\"l\"]");
+    env.run(&["plan"]).exits(0);
+}

@@ -76,7 +76,7 @@ fn moves_and_removals() {
         ),
         (
             &["state", "mv", "terraform_data.nope", "terraform_data.y"],
-            "Invalid target address",
+            "Invalid source address",
         ),
         (
             &["state", "mv", "terraform_data.c", "terraform_data.z"],
@@ -94,6 +94,32 @@ fn moves_and_removals() {
         env.run(bad).exits(1).says(&[says]);
     }
     assert_eq!(env.text("terraform.tfstate"), state);
+}
+
+/// A module without its key means all its instances, but where it is to be moved.
+#[test]
+fn modules_with_keys() {
+    let env = env();
+    env.write(
+        "main.tf",
+        "module \"m\" {\n  for_each = toset([\"k\", \"l\"])\n  source   = \"./m\"\n}\n",
+    );
+    env.write("m/main.tf", "resource \"terraform_data\" \"x\" {}\n");
+    env.run(&["init"]).exits(0);
+    env.run(&["apply", "-auto-approve"]).exits(0);
+    let all = "module.m[\"k\"].terraform_data.x\nmodule.m[\"l\"].terraform_data.x\n";
+    assert_eq!(env.run(&["state", "list", "module.m"]).exits(0).stdout, all);
+    for nothing in ["module.n", "module.m[\"z\"]", "terraform_data.x"] {
+        env.run(&["state", "list", nothing])
+            .exits(1)
+            .says(&["No such object in the state", nothing]);
+    }
+    env.run(&["state", "mv", "module.m", "module.n"])
+        .exits(1)
+        .says(&["Invalid source address"]);
+    env.run(&["state", "rm", "module.m"])
+        .exits(0)
+        .says(&["Successfully removed 2 resource instance(s)."]);
 }
 
 #[test]

@@ -139,13 +139,7 @@ impl Moves {
             }
         }
         if still_declared(configuration, within, from, to) {
-            diagnostics.push(error(
-                "Moved object still exists",
-                format!(
-                    "This says that {from} is now {to}, but {from} is still declared. Remove its \
-                     declaration, or this block."
-                ),
-            ));
+            diagnostics.push(statement.still_exists(from));
             return;
         }
         let number = self.statements.len();
@@ -274,6 +268,46 @@ impl Moves {
     }
 }
 
+impl Moves {
+    /// What is said to have moved and is there nevertheless, which is only seen once count and for_each
+    /// are known: `modules` gives the instances of a module, `has` says whether there is an instance of
+    /// a resource, or of a module.
+    pub fn still_there(
+        &self,
+        modules: impl Fn(&ModulePath) -> Vec<ModuleInstance>,
+        has: impl Fn(&MoveTarget) -> bool,
+    ) -> Diagnostics {
+        let mut said = Diagnostics::new();
+        for statement in &self.statements {
+            let found = modules(&statement.within)
+                .into_iter()
+                .map(|within| statement.from.within(&within))
+                .find(|from| has(from));
+            said.extend(found.map(|from| statement.still_exists(&from)));
+        }
+        said
+    }
+}
+
+impl MoveTarget {
+    /// The same seen from the root, where this is named in an instance of a module.
+    fn within(&self, module: &ModuleInstance) -> Self {
+        let at = |inner: &ModuleInstance| {
+            let steps = inner.steps().iter();
+            steps.fold(module.clone(), |m, step| {
+                m.child(&step.name, step.key.clone())
+            })
+        };
+        match self {
+            Self::Module(m) => Self::Module(at(m)),
+            Self::Resource(r) => Self::Resource(AbsResourceInstance {
+                module: at(&r.module),
+                ..r.clone()
+            }),
+        }
+    }
+}
+
 impl MoveResults {
     /// The warning about moves that could not be made, if there are any.
     pub fn warning(&self) -> Option<Diagnostic> {
@@ -298,6 +332,18 @@ impl MoveResults {
 }
 
 impl Statement {
+    fn still_exists(&self, from: &MoveTarget) -> Diagnostic {
+        Diagnostic::error(
+            "Moved object still exists",
+            format!(
+                "This says that {from} is now {}, but {from} is still declared. Remove its \
+                 declaration, or this block.",
+                self.to
+            ),
+        )
+        .at(self.range)
+    }
+
     /// Where the statement moves an address, if it does.
     fn moved(&self, address: &AbsResourceInstance) -> Option<AbsResourceInstance> {
         let steps = address.module.steps();

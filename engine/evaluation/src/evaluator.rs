@@ -8,7 +8,9 @@ use crate::provider_config::Elements;
 use crate::reading::Reading;
 use crate::repetition::{Repeated, expand};
 use crate::scope::{ModuleScope, RepetitionData};
-use formwork_addresses::{AbsProviderConfig, AbsResource, InstanceKey, ModuleInstance};
+use formwork_addresses::{
+    AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance,
+};
 use formwork_configuration::{Configuration, InputVariable, Module, ModuleCall, Repetition};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_eval::Builtins;
@@ -240,6 +242,40 @@ impl Evaluator {
         match on_deep_stack(|| expand(repetition, &scope, &functions, &mut reading)) {
             Repeated::Known(now) if reading.is_good() => data_of(&now, key),
             _ => data_of(&Expansion::Keys(Arc::default()), key),
+        }
+    }
+
+    /// Whether the configuration has, or may come to have, an instance of a block with this repetition.
+    pub fn may_have(&self, address: &AbsResourceInstance, repetition: &Repetition) -> bool {
+        let mut module = ModuleInstance::root();
+        for step in address.module.steps() {
+            let calls = self.module(&module).map(|m| &m.calls);
+            let Some(call) = calls.and_then(|calls| calls.get(&step.name)) else {
+                return false;
+            };
+            if !self.may_repeat(&module, &call.repetition, &step.key) {
+                return false;
+            }
+            module = module.child(&step.name, step.key.clone());
+        }
+        self.may_repeat(&module, repetition, &address.key)
+    }
+
+    fn may_repeat(
+        &self,
+        module: &ModuleInstance,
+        repetition: &Repetition,
+        key: &InstanceKey,
+    ) -> bool {
+        let Some(m) = self.module(module) else {
+            return false;
+        };
+        let functions = self.functions(m);
+        let mut reading = Reading::new();
+        let scope = self.scope(module);
+        match on_deep_stack(|| expand(repetition, &scope, &functions, &mut reading)) {
+            Repeated::Known(now) if reading.is_good() => now.has(key),
+            _ => true,
         }
     }
 

@@ -138,6 +138,19 @@ async fn import_held(
     let evaluation = Evaluation::at_rest(session, &loaded.configuration, &providers);
     let known = objects_of_state(&before, &providers, Needed::Everything).await;
     let evaluator = evaluation.over(known, variables);
+    if !evaluator.may_have(address, &block.repetition) {
+        return Err(Diagnostic::error(
+            "Configuration for import target does not exist",
+            format!(
+                "The configuration has {} but no instance {address}, so the next apply would destroy what is imported \
+                 there.",
+                address.abs_resource().resource
+            ),
+        )
+        .at(block.range)
+        .hint("Import to an instance that count or for_each, of the block and of the modules around it, let exist.")
+        .into());
+    }
     let (_, problems) = configure_provider(&evaluator, &providers, &resolved.config).await;
     said.append(problems);
     if said.has_errors() {

@@ -9,7 +9,7 @@ use crate::settle::settle;
 use crate::state::{Held, hash_text, hold};
 use crate::told::told_once;
 use formwork_addresses::{AbsResource, AbsResourceInstance, DeposedKey, InstanceKey, ResourceMode};
-use formwork_configuration::Moves;
+use formwork_configuration::{MoveTarget, Moves};
 use formwork_diagnostics::{Checked, Diagnostic, Diagnostics, SourceMap};
 use formwork_evaluation::{Evaluator, Objects};
 use formwork_plan::{
@@ -374,6 +374,12 @@ pub(crate) async fn plan_with(
         None => formwork_planner::plan(input).await,
     };
     diagnostics.append(said);
+    if options.mode == PlanMode::Normal {
+        diagnostics.append(moves.still_there(
+            |path| evaluator.module_instances(path),
+            |from| is_planned(&evaluator, from),
+        ));
+    }
     let errored = diagnostics.has_errors();
     let lineage = held.lineage(session);
     let prior = Prior {
@@ -454,6 +460,23 @@ pub(crate) async fn plan_with(
 
 async fn no_providers(session: &Session) -> Arc<Providers> {
     Arc::new(Providers::launch(session.factory.clone(), "", []).await.0)
+}
+
+/// Whether the plan has an instance of just this address.
+fn is_planned(evaluator: &Evaluator, named: &MoveTarget) -> bool {
+    match named {
+        MoveTarget::Resource(r) => evaluator
+            .objects()
+            .expansion(&r.abs_resource())
+            .is_some_and(|e| e.has(&r.key)),
+        MoveTarget::Module(m) if *m.key() != InstanceKey::None => {
+            let step = m.steps().last().zip(m.parent());
+            step.and_then(|(step, parent)| evaluator.objects().call_expansion(&parent, &step.name))
+                .is_some_and(|e| e.has(m.key()))
+        }
+        // without a key it was seen before
+        _ => false,
+    }
 }
 
 /// What the configuration says has moved, each element of a `for_each` by itself.

@@ -12,7 +12,7 @@
 use crate::session::Session;
 use crate::state::{Held, begin_journal, end_journal, hold, write};
 use formwork_addresses::{
-    AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ProviderAddr,
+    AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ProviderAddr, Target,
 };
 use formwork_diagnostics::{Diagnostic, Diagnostics, Severity, nearest};
 use formwork_state::{MoveError, ObjectStatus, Snapshot, State, v4};
@@ -23,7 +23,8 @@ use std::sync::Arc;
 /// What of a state is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateAddress {
-    /// All that lies in a module instance.
+    /// All that lies in a module instance; without keys, in all instances of the calls, but where
+    /// something is to be moved.
     Module(ModuleInstance),
     /// A resource with all its instances, or its only instance where it has no key.
     Resource(AbsResource),
@@ -46,7 +47,7 @@ impl StateAddress {
     /// Whether an instance is meant by it.
     pub fn takes(&self, address: &AbsResourceInstance) -> bool {
         match self {
-            Self::Module(m) => address.module.is_within(m),
+            Self::Module(m) => Target::Module(m.clone()).contains(address),
             Self::Resource(r) => address.abs_resource() == *r,
             Self::Instance(i) => address == i,
         }
@@ -338,7 +339,13 @@ fn move_to(
         .into()
     };
     let failed = |e: MoveError, state: &State| match e {
-        MoveError::NothingThere(_) => nothing_at(state, from),
+        MoveError::NothingThere(_) => nothing_at(state, from)
+            .into_iter()
+            .map(|mut d| {
+                d.summary = "Invalid source address".into();
+                d
+            })
+            .collect(),
         MoveError::Occupied(taken) => request(format!(
             "there is an object at {taken} already, which would be lost"
         )),

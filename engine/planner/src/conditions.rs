@@ -2,9 +2,9 @@
 
 use formwork_addresses::ModuleInstance;
 use formwork_configuration::CheckRule;
-use formwork_diagnostics::Diagnostics;
+use formwork_diagnostics::{Diagnostics, Severity};
 use formwork_evaluation::{Condition, Evaluator, ModuleFunctions, ModuleScope, Verdict, check};
-use formwork_plan::{CheckKind, CheckObject, CheckResult, CheckStatus};
+use formwork_plan::{CheckKind, CheckObject, CheckResult, CheckStatus, PlanMode};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -112,7 +112,23 @@ pub(crate) fn placed_at_value(
     }
 }
 
+/// In a run that only records, what does not hold is told and keeps nobody from recording it.
+pub(crate) fn tolerated(
+    mode: PlanMode,
+    kind: Condition,
+    verdicts: &[Verdict],
+    said: &mut Diagnostics,
+) -> bool {
+    if mode != PlanMode::RefreshOnly {
+        return !verdicts.iter().any(is_bad);
+    }
+    for d in said.iter_mut().filter(|d| d.summary == kind.failed()) {
+        d.severity = Severity::Warning;
+    }
+    !verdicts.iter().any(|v| matches!(v, Verdict::Error))
+}
+
 /// Whether a verdict keeps what depends on it from going on.
-pub(crate) fn is_bad(verdict: &Verdict) -> bool {
+fn is_bad(verdict: &Verdict) -> bool {
     matches!(verdict, Verdict::Fail(_) | Verdict::Error)
 }

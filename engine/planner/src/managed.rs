@@ -1,6 +1,6 @@
 //! Managed resources: each configured instance against its object in the refreshed state.
 
-use crate::conditions::{is_bad, judge};
+use crate::conditions::{judge, tolerated};
 use crate::imports::Wanted;
 use crate::instance::{Subject, Wishes, plan_configured};
 use crate::prior::PriorObject;
@@ -450,7 +450,7 @@ impl<'a> Walk<'a> {
         if rules.is_empty() {
             return (true, Diagnostics::new());
         }
-        let (verdicts, said) = judge(
+        let (verdicts, mut said) = judge(
             &self.input.evaluator,
             rules,
             Condition::Precondition,
@@ -459,7 +459,13 @@ impl<'a> Walk<'a> {
         )
         .await;
         self.note(shared, address, &verdicts);
-        (!verdicts.iter().any(is_bad), addressed(said, address))
+        let holds = tolerated(
+            self.input.mode,
+            Condition::Precondition,
+            &verdicts,
+            &mut said,
+        );
+        (holds, addressed(said, address))
     }
 
     pub(crate) async fn postconditions(
@@ -475,7 +481,7 @@ impl<'a> Walk<'a> {
             return (true, Diagnostics::new());
         }
         let scope = scope.with_self(object);
-        let (verdicts, said) = judge(
+        let (verdicts, mut said) = judge(
             &self.input.evaluator,
             rules,
             Condition::Postcondition,
@@ -484,7 +490,13 @@ impl<'a> Walk<'a> {
         )
         .await;
         self.note(shared, address, &verdicts);
-        (!verdicts.iter().any(is_bad), addressed(said, address))
+        let holds = tolerated(
+            self.input.mode,
+            Condition::Postcondition,
+            &verdicts,
+            &mut said,
+        );
+        (holds, addressed(said, address))
     }
 
     fn note(&self, shared: &Shared<'_>, address: &AbsResourceInstance, verdicts: &[Verdict]) {

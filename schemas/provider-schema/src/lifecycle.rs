@@ -72,7 +72,7 @@ pub fn without_ignored(block: &Block, config: &Value, prior: &Value, ignored: &I
 }
 
 /// `config` with the value at `path` as `prior` has it. A map key that `prior` has and `config` lacks
-/// is added; one that `prior` lacks is taken away.
+/// is added; one that `prior` lacks is taken away. A key of anything but a map stands for all of it.
 fn set_from(config: Value, prior: &Value, path: &Path) -> Value {
     let wanted = prior.at(path).ok();
     if let Some((Step::Index(key), parent)) = path.steps().split_last()
@@ -84,8 +84,9 @@ fn set_from(config: Value, prior: &Value, path: &Path) -> Value {
                 return value;
             }
             let ty = value.type_of();
+            // what has no such keys is kept as it is, whole
             let Type::Map(element) = &ty else {
-                return value;
+                return prior.at(&parent).unwrap_or(value);
             };
             let mut entries: Vec<(Arc<str>, Value)> = value
                 .as_map()

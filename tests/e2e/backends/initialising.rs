@@ -190,6 +190,13 @@ fn what_is_said_on_command_lines_is_remembered() {
     assert_eq!(config["bucket"], "states");
     assert_eq!(config["prefix"], "p");
     assert_eq!(config["access_token"], "tok");
+    // it need not be said again, but what is said otherwise is a change
+    env.run(&["init"]).exits(0);
+    env.run(&["init", "-migrate-state"]).exits(0);
+    assert_eq!(remembered(&env)["backend"]["config"], config);
+    env.run(&["init", "-backend-config=bucket=other"])
+        .exits(1)
+        .says(&["Backend configuration changed"]);
     env.run(&["apply", "-auto-approve"]).exits(0);
     assert_eq!(bucket.objects(&env), ["p/default.tfstate"]);
     // the block changes, and with it what is remembered does not count any more

@@ -42,6 +42,20 @@ pub async fn initialise(
     }
     let mut configured = Configured::of(&operation.preview)?;
     let block = configured.as_ref().map(|c| c.settings.clone());
+    let old = match remembered::read(session) {
+        Ok(old) => old,
+        // what is to be written anew need not be legible
+        Err(_) if how.reconfigure => None,
+        Err(d) => return Err(d),
+    };
+    // What was said beside the block once need not be said again as long as the block is the same.
+    if let (Some(c), Some(old)) = (&mut configured, &old)
+        && how.given.is_empty()
+        && !how.reconfigure
+        && old.is_of(&c.settings)
+    {
+        c.settings = old.settings()?;
+    }
     match &mut configured {
         Some(c) => {
             for text in how.given {
@@ -68,12 +82,6 @@ pub async fn initialise(
     operation.open_in_mock(session, &mut place).await?;
     let new = configured.as_ref().zip(block.as_ref());
     let new = new.map(|(c, block)| Remembered::new(&c.settings, block));
-    let old = match remembered::read(session) {
-        Ok(old) => old,
-        // what is to be written anew need not be legible
-        Err(_) if how.reconfigure => None,
-        Err(d) => return Err(d),
-    };
     let changed = match (&old, &configured) {
         (None, None) => return Ok(said),
         (Some(old), Some(c)) => !old.is_same(&c.settings),

@@ -135,10 +135,8 @@ async fn list(session: &Session, arguments: &StateList, interrupts: &Interrupts)
             .zip(&arguments.addresses)
             .find(|(f, _)| !state.instances().any(|(a, _)| f.takes(&a)));
         match empty {
-            Some((StateAddress::Instance(_), text)) => {
-                session.say(&not_there(text, state), &SourceMap::new())
-            }
-            _ => exit::SUCCESS,
+            Some((_, text)) => session.say(&not_there(text, state), &SourceMap::new()),
+            None => exit::SUCCESS,
         }
     });
     listed.await.unwrap_or_else(|code| code)
