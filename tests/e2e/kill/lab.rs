@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// No run takes so long, on however slow a machine.
@@ -31,6 +32,41 @@ pub struct Lab {
     server: Option<MockProcess>,
     /// Whether the state is kept in the mock's own storage, as [`BACKEND`] says.
     pub in_bucket: bool,
+}
+
+/// What is below a lab's working directory, the cloud's data included, as it was at a moment.
+pub struct Saved(TestEnv);
+
+/// Copies a folder, hidden files too.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let to = to.join(entry.file_name());
+        match entry.file_type().expect("a type").is_dir() {
+            true => copy(&entry.path(), &to),
+            false => {
+                std::fs::copy(entry.path(), to).expect("a copy");
+            }
+        }
+    }
+}
+
+/// Does the work of all cases, on as many threads as there are cores; the work is told the case's number.
+pub fn side_by_side<Case: Sync>(cases: &[Case], work: impl Fn(usize, &Case) + Sync) {
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(4) {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = cases.get(number) else { break };
+                    work(number, case);
+                }
+            });
+        }
+    });
 }
 
 /// The backend of a lab whose state is kept in a bucket.
@@ -74,6 +110,24 @@ impl Lab {
             server.kill();
         }
         self.server = Some(self.env.serve(WORLD, scenario));
+    }
+
+    /// Keeps what is there now. The cloud's process is another one afterwards.
+    pub fn save(&mut self, scenario: &Scenario) -> Saved {
+        if let Some(server) = self.server.take() {
+            server.kill();
+        }
+        let saved = TestEnv::new("");
+        copy(&self.env.path(), &saved.path());
+        self.server = Some(self.env.serve(WORLD, scenario));
+        Saved(saved)
+    }
+
+    /// A lab in which everything is as it was then.
+    pub fn again(binary: &Path, scenario: &Scenario, root: &'static str, saved: &Saved) -> Self {
+        Self::of(binary, scenario, root, |env| {
+            copy(&saved.0.path(), &env.path());
+        })
     }
 
     /// The arguments of a command on the root module and the mock cloud.

@@ -12,9 +12,12 @@
 //! * what was made by a run that was killed is still there and still the same object, `terraform_data`
 //!   included, whose objects are nowhere but in the state.
 //!
-//! A first life without kills tells which calls each step makes. Points are drawn from them by a seed,
-//! those first whose call, file or peer, or number of journal entries was not met yet. What a point was
-//! is read from the trace and the journal after the death.
+//! A first life without kills tells which calls each step makes, and keeps a copy of folder and cloud
+//! before each: every kill begins with one of these copies, and as many are done side by side as there
+//! are cores. The steps take turns. Points are drawn from the calls by a seed, those first whose call,
+//! file or peer, or number of journal entries was not met yet; where a run is over before its call came,
+//! it is not counted, and another number is tried. What a point was is read from the trace and the
+//! journal after the death. Calls that are never killed at are named: those that stand in no trace.
 //!
 //! With the state in the mock's storage (`backend "gcs"`), the folder of the root module is deleted after
 //! each death, so that the run that recovers has nothing but the configuration; the lock that the dead
@@ -30,13 +33,15 @@
 //! ```
 
 use crate::durable::{ALL, entries};
-use crate::lab::{BACKEND, Lab};
+use crate::lab::{BACKEND, Lab, Saved, side_by_side};
 use crate::strace::{self, CALLS, Injection, Traced};
 use crate::truth::{self, Cloud};
 use crate::{APPLY, DESTROY, Draw, PLAN};
 use formwork_testkit::{Scenario, budget};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::time::Instant;
 
 /// How much of each kind there is, and what has become of it.
 #[derive(Clone, Copy, Debug)]
@@ -253,8 +258,6 @@ struct Candidate {
     when: usize,
     /// Whether only calls on the journal are counted.
     on_journal: bool,
-    /// Whether it is tried again if the run is over before.
-    again: bool,
 }
 
 /// What tells one point from another.
@@ -296,7 +299,6 @@ fn candidates(lab: &Lab, traced: &Traced) -> Vec<Candidate> {
                     entries: u64::try_from(length).unwrap_or(0),
                     when: *when,
                     on_journal,
-                    again: true,
                 });
             }
         }
@@ -308,41 +310,80 @@ fn candidates(lab: &Lab, traced: &Traced) -> Vec<Candidate> {
 #[derive(Default)]
 struct Tally {
     /// Of each step, where it may be killed; in the order in which that is tried.
-    candidates: BTreeMap<&'static str, Vec<Candidate>>,
+    candidates: Vec<Vec<Candidate>>,
+    /// The step that comes next.
+    turn: usize,
+    /// How many runs are to be killed, and how many points were given out for that.
+    wanted: usize,
+    given: usize,
+    /// What was given out already.
+    tried: BTreeSet<Key>,
     /// The points at which a run has died, and in which steps.
     points: BTreeMap<Key, BTreeSet<&'static str>>,
-    large: bool,
+    /// The calls that any traced run has made.
+    seen: BTreeSet<String>,
     killed: usize,
     survived: usize,
     /// Steps that were killed, and those whose recovery was killed too.
     steps: (usize, usize),
 }
 
+/// What is tried next.
+struct Job {
+    /// Which step.
+    step: usize,
+    candidate: Candidate,
+    /// Where the run that recovers is killed.
+    recovery: Option<Candidate>,
+    draw: Draw,
+}
+
 impl Tally {
-    /// Draws where a step is killed next: something new if there is any left; else, where there are
-    /// many steps to come, nothing.
-    fn draw(&mut self, step: &'static str, draw: &mut Draw) -> Option<Candidate> {
-        let all = self.candidates.get_mut(step)?;
-        let points = &self.points;
-        let new = all
-            .iter()
-            .position(|c| !points.contains_key(&(c.call.clone(), c.target.clone(), c.entries)));
-        match new {
-            Some(at) => Some(all.remove(at)),
-            None if all.is_empty() || self.large => None,
-            None => Some(all.remove(draw.up_to(all.len()) - 1)),
+    /// Gives out where which step is killed next: the steps take turns; something new if there is any
+    /// left. A third of the steps has its recovery killed too.
+    fn next(&mut self, seed: u64) -> Option<Job> {
+        if self.killed >= self.wanted || self.given >= 2 * self.wanted {
+            return None;
         }
+        let steps = self.candidates.len();
+        let key = |c: &Candidate| (c.call.clone(), c.target.clone(), c.entries);
+        for new in [true, false] {
+            for step in (0..steps).map(|n| (self.turn + n) % steps) {
+                let all = &self.candidates[step];
+                let fits = |c: &Candidate| {
+                    !new || !self.points.contains_key(&key(c)) && !self.tried.contains(&key(c))
+                };
+                let Some(at) = all.iter().position(fits) else {
+                    continue;
+                };
+                let mut draw = Draw(seed ^ (self.given as u64).rotate_left(40));
+                self.given += 1;
+                self.turn = step + 1;
+                let recovery = (self.steps.1 * 3 <= self.steps.0).then(|| {
+                    let mut other = all[draw.up_to(all.len()) - 1].clone();
+                    // there is less to do for a run that recovers
+                    other.when = draw.up_to(other.when.div_ceil(2));
+                    other
+                });
+                let candidate = self.candidates[step].remove(at);
+                self.tried.insert(key(&candidate));
+                return Some(Job {
+                    step,
+                    candidate,
+                    recovery,
+                    draw,
+                });
+            }
+        }
+        None
     }
 
-    /// How often a step is killed before it is let through: a third of the small ones twice, the large
-    /// ones up to four times.
-    fn kills(&self, step: &'static str, draw: &mut Draw) -> usize {
-        let left = self.candidates.get(step).map_or(0, Vec::len);
-        match draw.up_to(3) {
-            times if left > 100 => 1 + times,
-            1 => 2,
-            _ => 1,
-        }
+    /// Takes note of the calls that a run has made.
+    fn saw(&mut self, traced: &Traced) {
+        let names = traced.calls.iter().map(|call| call.name.as_str());
+        let names = names.filter(|name| CALLS.contains(name));
+        let new: BTreeSet<&str> = names.filter(|name| !self.seen.contains(*name)).collect();
+        self.seen.extend(new.into_iter().map(str::to_owned));
     }
 
     fn distinct(&self) -> usize {
@@ -365,9 +406,9 @@ impl Tally {
         println!("files and peers: {targets:?}");
         let never: Vec<&str> = CALLS
             .into_iter()
-            .filter(|call| !calls.contains_key(call))
+            .filter(|call| !self.seen.contains(*call))
             .collect();
-        println!("calls that no run makes: {never:?}");
+        println!("calls that stand in no trace, killed or not: {never:?}");
         println!(
             "{} runs killed ({} were over before), in {} steps, of which {} had their recovery killed too: {} \
              distinct points; 0 lost, 0 twice, 0 orphaned",
@@ -401,7 +442,7 @@ fn remembered(lab: &Lab) -> BTreeMap<String, String> {
     found
 }
 
-/// Runs the command of a step, perhaps under strace. What was done already is not done again.
+/// Whether a step's command is what recovers. What was done already is not done again.
 fn recovers(lab: &Lab, step: &Step) -> bool {
     let moved = "google_compute_disk.moved";
     let imported = "google_compute_firewall.f[0]";
@@ -416,150 +457,185 @@ fn recovers(lab: &Lab, step: &Step) -> bool {
     !list.stdout.lines().any(|line| line.starts_with(done))
 }
 
-/// Takes a lab through a step. With a draw, it is killed.
-fn go(lab: &Lab, step: &Step, each: usize, tally: &mut Tally, mut draw: Option<&mut Draw>) {
-    let shape = Shape {
-        each,
-        stage: step.stage.unwrap_or(Stage::Deleted),
-    };
-    let mut text = shape.text();
-    if lab.in_bucket {
-        text.push_str(BACKEND);
-    }
-    lab.env.write("root/main.tf", &text);
-    match step.name {
-        "refresh" => lab.outside(
-            "PATCH",
-            "/compute/compute/v1/projects/formwork-mock/global/firewalls/f-0",
-            r#"{"description": "drifted"}"#,
-        ),
-        "import" => {
-            lab.run(&["state", "rm", "google_compute_firewall.f[0]"])
-                .exits(0);
+/// A step that is about to be done, as often as one likes.
+struct Ready {
+    step: Step,
+    text: String,
+    saved: Saved,
+    /// The objects of the cloud.
+    before: BTreeMap<String, String>,
+    /// Those that are nowhere but in the state.
+    known: BTreeMap<String, String>,
+    /// How many requests the cloud has had.
+    logged: usize,
+}
+
+impl Ready {
+    /// Makes a lab ready for a step.
+    fn new(lab: &mut Lab, step: Step, each: usize, scenario: &Scenario) -> Self {
+        let shape = Shape {
+            each,
+            stage: step.stage.unwrap_or(Stage::Deleted),
+        };
+        let mut text = shape.text();
+        if lab.in_bucket {
+            text.push_str(BACKEND);
         }
-        "import by block" => {
-            lab.run(&["state", "rm", "google_compute_firewall.f"])
-                .exits(0);
-        }
-        _ => {}
-    }
-    let before = Cloud::of(lab).objects;
-    let known = remembered(lab);
-    let command: Vec<&str> = step.command.iter().map(String::as_str).collect();
-    let mut made = BTreeMap::new();
-    let mut made_in_state = BTreeMap::new();
-    match &mut draw {
-        None => {
-            let traced = strace::run(lab, &command, None, ALL);
-            assert_eq!(traced.code, Some(0), "{}: {}", step.name, traced.output);
-            let found = candidates(lab, &traced);
-            tally.candidates.insert(step.name, found);
-        }
-        Some(draw) => {
-            let kills = tally.kills(step.name, draw);
-            let mut killed = 0;
-            for _ in 0..kills {
-                if !recovers(lab, step) {
-                    break;
-                }
-                let Some(candidate) = tally.draw(step.name, draw) else {
-                    break;
-                };
-                if kill(lab, step, &command, &candidate, tally) {
-                    killed += 1;
-                    if lab.in_bucket {
-                        lab.lose_the_folder(|env| {
-                            env.write("root/main.tf", &text);
-                        });
-                    }
-                }
-                made.extend(
-                    Cloud::of(lab)
-                        .objects
-                        .into_iter()
-                        .filter(|(link, birth)| before.get(link) != Some(birth)),
-                );
-                made_in_state.extend(
-                    remembered(lab)
-                        .into_iter()
-                        .filter(|(id, _)| !known.contains_key(id)),
-                );
+        lab.env.write("root/main.tf", &text);
+        match step.name {
+            "refresh" => lab.outside(
+                "PATCH",
+                "/compute/compute/v1/projects/formwork-mock/global/firewalls/f-0",
+                r#"{"description": "drifted"}"#,
+            ),
+            "import" => {
+                lab.run(&["state", "rm", "google_compute_firewall.f[0]"])
+                    .exits(0);
             }
-            tally.steps.0 += usize::from(killed > 0);
-            tally.steps.1 += usize::from(killed > 1);
-            if recovers(lab, step) {
-                lab.run(&command).exits(0);
+            "import by block" => {
+                lab.run(&["state", "rm", "google_compute_firewall.f"])
+                    .exits(0);
+            }
+            _ => {}
+        }
+        Self {
+            before: Cloud::of(lab).objects,
+            known: remembered(lab),
+            logged: lab.log().len(),
+            saved: lab.save(scenario),
+            step,
+            text,
+        }
+    }
+
+    fn command(&self) -> Vec<&str> {
+        self.step.command.iter().map(String::as_str).collect()
+    }
+
+    /// What must be true when the step is done. `made` and `made_in_state` were there at a death.
+    fn check(
+        &self,
+        lab: &Lab,
+        made: &BTreeMap<String, String>,
+        made_in_state: &BTreeMap<String, String>,
+    ) {
+        let Self { step, .. } = self;
+        let what = step.name;
+        let (cloud, _) = truth::check_agreement(lab, what);
+        let now = remembered(lab);
+        for (link, birth) in &self.before {
+            let name = link.rsplit('/').next().unwrap_or_default();
+            if !step.ends.iter().any(|end| name.starts_with(end)) {
+                let there = cloud.objects.get(link);
+                assert_eq!(there, Some(birth), "{what}: {link} was there before");
             }
         }
-    }
-    let what = step.name;
-    let (cloud, _) = truth::check_agreement(lab, what);
-    let now = remembered(lab);
-    for (link, birth) in &before {
-        let name = link.rsplit('/').next().unwrap_or_default();
-        if !step.ends.iter().any(|end| name.starts_with(end)) {
+        for (link, birth) in made {
             let there = cloud.objects.get(link);
-            assert_eq!(there, Some(birth), "{what}: {link} was there before");
+            assert_eq!(there, Some(birth), "{what}: {link} was made before a kill");
         }
-    }
-    for (link, birth) in &made {
-        let there = cloud.objects.get(link);
-        assert_eq!(there, Some(birth), "{what}: {link} was made before a kill");
-    }
-    for (id, address) in &made_in_state {
-        assert_eq!(
-            now.get(id),
-            Some(address),
-            "{what}: {address} was made before a kill"
-        );
-    }
-    if !["replace, deleted first", "delete", "destroy"].contains(&step.name) {
-        for (id, address) in &known {
+        for (id, address) in made_in_state {
+            let there = now.get(id);
             assert_eq!(
-                now.get(id),
+                there,
                 Some(address),
-                "{what}: {address} was there before"
+                "{what}: {address} was made before a kill"
             );
         }
+        if !["replace, deleted first", "delete", "destroy"].contains(&what) {
+            for (id, address) in &self.known {
+                let there = now.get(id);
+                assert_eq!(there, Some(address), "{what}: {address} was there before");
+            }
+        }
+        let log = lab.log().split_off(self.logged);
+        let mut twice = truth::made_twice(&log);
+        // the state's own objects are written again and again
+        twice.retain(|target, _| !target.contains("lab-states"));
+        assert!(twice.is_empty(), "{what}: made more than once: {twice:#?}");
+        if step.stage.is_none() {
+            assert!(
+                cloud.objects.is_empty(),
+                "{what}: left: {:?}",
+                cloud.objects
+            );
+            assert!(truth::state(lab).is_empty(), "{what}");
+        } else {
+            lab.run(&PLAN).exits(0);
+        }
     }
-    if step.stage.is_none() {
-        assert!(
-            cloud.objects.is_empty(),
-            "{what}: left: {:?}",
-            cloud.objects
-        );
-        assert!(truth::state(lab).is_empty(), "{what}");
-    } else {
-        lab.run(&PLAN).exits(0);
+
+    /// Does the step, killed as the job says, and again to its end.
+    fn killed(&self, job: Job, tally: &Mutex<Tally>, scenario: &Scenario, in_bucket: bool) {
+        let Job {
+            candidate,
+            recovery,
+            mut draw,
+            ..
+        } = job;
+        let mut candidate = candidate;
+        // threads take turns in another order now and then: then another number is tried
+        let mut tries = 0;
+        let lab = loop {
+            let mut lab = Lab::again(strace::binary(), scenario, "root", &self.saved);
+            lab.in_bucket = in_bucket;
+            if kill(&lab, self, &candidate, tally) {
+                break lab;
+            }
+            tries += 1;
+            if tries == 4 {
+                return;
+            }
+            candidate.when = draw.up_to(candidate.when.saturating_sub(1));
+        };
+        let mut made = BTreeMap::new();
+        let mut made_in_state = BTreeMap::new();
+        let mut looks = |lab: &Lab| {
+            if lab.in_bucket {
+                lab.lose_the_folder(|env| {
+                    env.write("root/main.tf", &self.text);
+                });
+            }
+            let objects = Cloud::of(lab).objects.into_iter();
+            made.extend(objects.filter(|(link, birth)| self.before.get(link) != Some(birth)));
+            let remembered = remembered(lab).into_iter();
+            made_in_state.extend(remembered.filter(|(id, _)| !self.known.contains_key(id)));
+        };
+        looks(&lab);
+        let mut twice = false;
+        if let Some(recovery) = recovery
+            && recovers(&lab, &self.step)
+        {
+            twice = kill(&lab, self, &recovery, tally);
+            if twice {
+                looks(&lab);
+            }
+        }
+        if recovers(&lab, &self.step) {
+            lab.run(&self.command()).exits(0);
+        }
+        self.check(&lab, &made, &made_in_state);
+        let mut tally = tally.lock().expect("nobody has panicked");
+        tally.steps.0 += 1;
+        tally.steps.1 += usize::from(twice);
     }
 }
 
 /// Runs a step's command and kills it at a point; whether it died there.
-fn kill(
-    lab: &Lab,
-    step: &Step,
-    command: &[&str],
-    candidate: &Candidate,
-    tally: &mut Tally,
-) -> bool {
+fn kill(lab: &Lab, ready: &Ready, candidate: &Candidate, tally: &Mutex<Tally>) -> bool {
     let mut injection = Injection::kill(&candidate.call, candidate.when);
     if candidate.on_journal {
         injection = injection.on([lab.journal().to_string_lossy().into_owned()]);
     }
-    let traced = strace::run(lab, command, Some(&injection), 32);
+    let traced = strace::run(lab, &ready.command(), Some(&injection), 32);
+    let name = ready.step.name;
     if let Some(code) = traced.code {
-        // threads take turns in another order now and then
-        if let (true, Some(all)) = (candidate.again, tally.candidates.get_mut(step.name)) {
-            all.push(Candidate {
-                again: false,
-                ..candidate.clone()
-            });
-        }
         assert_eq!(
             code, 0,
-            "{} failed before it was killed ({injection:?})\n{}",
-            step.name, traced.output
+            "{name} failed before it was killed ({injection:?})\n{}",
+            traced.output
         );
+        let mut tally = tally.lock().expect("nobody has panicked");
         tally.survived += 1;
         return false;
     }
@@ -569,30 +645,25 @@ fn kill(
         false => traced.unsynced(&lab.journal()),
     };
     let durable = journal.len() - usize::try_from(unsynced).unwrap_or(0);
-    let lines = journal
-        .iter()
-        .take(durable)
-        .filter(|b| **b == b'\n')
-        .count();
+    let journal = journal.iter().take(durable);
+    let lines = journal.filter(|b| **b == b'\n').count();
     // the first line is the head
     let entries = u64::try_from(lines.saturating_sub(1)).unwrap_or(0);
     let target = match traced.hit(&injection) {
         Some(call) => call.target(),
         None => candidate.target.clone(),
     };
+    let mut tally = tally.lock().expect("nobody has panicked");
+    tally.saw(&traced);
     tally.killed += 1;
-    tally
-        .points
-        .entry((candidate.call.clone(), target, entries))
-        .or_default()
-        .insert(step.name);
+    let point = (candidate.call.clone(), target, entries);
+    tally.points.entry(point).or_default().insert(name);
     true
 }
 
-/// Takes lives until so many runs were killed.
+/// Takes a life to find the points, and kills so many runs at them.
 fn lives(runs: usize, in_bucket: bool) -> Tally {
-    let large = runs >= 100;
-    let each = match (large, in_bucket) {
+    let each = match (runs >= 100, in_bucket) {
         (true, _) => 20,
         (false, true) => 1,
         (false, false) => 2,
@@ -606,51 +677,76 @@ fn lives(runs: usize, in_bucket: bool) -> Tally {
         "in a file"
     };
     println!("points: state {place}, seed {seed}, {runs} runs to be killed");
-    let binary = strace::binary();
-    let begin = |life: u64| {
-        let scenario = Scenario::new()
-            .with("seed", serde_json::json!(seed + life))
-            .taking(1, 5);
-        let mut lab = Lab::of(binary, &scenario, "root", |_| {});
-        lab.in_bucket = in_bucket;
-        lab
-    };
+    let begun = Instant::now();
+    let scenario = Scenario::new()
+        .with("seed", serde_json::json!(seed))
+        .taking(1, 5);
+    let mut lab = Lab::of(strace::binary(), &scenario, "root", |_| {});
+    lab.in_bucket = in_bucket;
     let mut tally = Tally {
-        large,
+        wanted: runs,
         ..Tally::default()
     };
-    let lab = begin(0);
+    let mut all = Vec::new();
+    let mut draw = Draw(seed);
     for step in steps() {
-        go(&lab, &step, each, &mut tally, None);
+        let ready = Ready::new(&mut lab, step, each, &scenario);
+        let traced = strace::run(&lab, &ready.command(), None, ALL);
+        assert_eq!(
+            traced.code,
+            Some(0),
+            "{}: {}",
+            ready.step.name,
+            traced.output
+        );
+        tally.saw(&traced);
+        let mut found = candidates(&lab, &traced);
+        for at in (1..found.len()).rev() {
+            found.swap(at, draw.up_to(at + 1) - 1);
+        }
+        tally.candidates.push(found);
+        ready.check(&lab, &BTreeMap::new(), &BTreeMap::new());
+        all.push(ready);
     }
     drop(lab);
-    let mut draw = Draw(seed);
-    for all in tally.candidates.values_mut() {
-        for at in (1..all.len()).rev() {
-            all.swap(at, draw.up_to(at + 1) - 1);
+    let points: usize = tally.candidates.iter().map(Vec::len).sum();
+    println!(
+        "points: {points} found in a life of {:.1} s",
+        begun.elapsed().as_secs_f64()
+    );
+    let tally = Mutex::new(tally);
+    let rounds: Vec<()> = vec![(); 2 * runs];
+    side_by_side(&rounds, |number, ()| {
+        let job = tally.lock().expect("nobody has panicked").next(seed);
+        let Some(job) = job else { return };
+        let Some(ready) = all.get(job.step) else {
+            return;
+        };
+        ready.killed(job, &tally, &scenario, in_bucket);
+        if number % 100 == 99 {
+            let tally = tally.lock().expect("nobody has panicked");
+            println!(
+                "{:.0} s: {} runs killed, {} distinct points",
+                begun.elapsed().as_secs_f64(),
+                tally.killed,
+                tally.distinct()
+            );
         }
-    }
-    for life in 1.. {
-        let tried = tally.killed + tally.survived;
-        // those that were over before their call came are not counted, but not without end
-        if tally.killed >= runs || tried >= 3 * runs {
-            break;
-        }
-        let lab = begin(life);
-        for step in steps() {
-            go(&lab, &step, each, &mut tally, Some(&mut draw));
-        }
-        println!(
-            "life {life}: {} runs killed, {} distinct points",
-            tally.killed,
-            tally.distinct()
-        );
-        if tried == tally.killed + tally.survived {
-            println!("there is no point left that was not tried");
-            break;
-        }
-    }
+    });
+    let tally = tally.into_inner().expect("nobody has panicked");
     tally.print();
+    println!("points: {:.0} s", begun.elapsed().as_secs_f64());
+    // a call that is made somewhere is one that runs are killed at, where there are enough of them
+    if runs >= 100 {
+        for call in &tally.seen {
+            let killed = tally.points.keys().any(|(name, ..)| name == call);
+            assert!(killed, "no run was killed at {call}");
+        }
+        assert!(
+            tally.steps.1 * 4 >= tally.steps.0,
+            "too few recoveries were killed"
+        );
+    }
     tally
 }
 
@@ -672,5 +768,8 @@ fn killed_with_the_state_in_a_bucket_and_the_folder_lost() {
         return;
     }
     let runs = usize::try_from(budget().as_secs()).unwrap_or(10);
-    lives(runs / 2, true);
+    let tally = lives(runs / 2, true);
+    if runs >= 900 {
+        assert!(tally.distinct() >= 100, "too few points");
+    }
 }

@@ -349,7 +349,7 @@ pub fn start(
     let _ = std::fs::remove_file(&trace);
     let traced: Vec<&str> = CALLS.iter().chain(&FOLLOWED).copied().collect();
     let mut script = format!(
-        "exec strace -D -f -yy -s {shown} -o '{}' -etrace={}",
+        "exec strace -D -f --seccomp-bpf -yy -s {shown} -o '{}' -etrace={}",
         trace.display(),
         traced.join(",")
     );
