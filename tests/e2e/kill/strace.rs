@@ -348,8 +348,13 @@ pub fn start(
     let trace = env.path().join("../trace");
     let _ = std::fs::remove_file(&trace);
     let traced: Vec<&str> = CALLS.iter().chain(&FOLLOWED).copied().collect();
+    // with a filter, what is put into the Nth call is put into none (strace 6.1)
+    let filter = match injection {
+        Some(_) => "",
+        None => "--seccomp-bpf",
+    };
     let mut script = format!(
-        "exec strace -D -f --seccomp-bpf -yy -s {shown} -o '{}' -etrace={}",
+        "exec strace -D -f {filter} -yy -s {shown} -o '{}' -etrace={}",
         trace.display(),
         traced.join(",")
     );
