@@ -8,10 +8,11 @@
 //! state and cloud in agreement and an empty plan, as after a kill.
 //!
 //! The calls are those of a run that goes well. One of them is tried for every second of
-//! `FORMWORK_TEST_BUDGET` (10 without), spread evenly over all; 600 are more than there are.
+//! `FORMWORK_TEST_BUDGET` (10 without), spread evenly over all; 600 are more than there are. Each begins
+//! with a copy of folder and cloud before the run, and as many are done side by side as there are cores.
 
 use crate::durable::{ALL, entries, noted};
-use crate::lab::Lab;
+use crate::lab::{Lab, Saved, side_by_side};
 use crate::points::{Shape, Stage};
 use crate::strace::{self, Call, Injection, with_new};
 use crate::truth;
@@ -19,6 +20,8 @@ use crate::{APPLY, DESTROY, PLAN};
 use formwork_testkit::{Scenario, budget};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// Which files are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,8 +101,7 @@ impl Run {
 
     /// A lab in which the run is what comes next.
     fn lab(self) -> Lab {
-        let scenario = Scenario::new().taking(1, 5);
-        let lab = Lab::of(strace::binary(), &scenario, "root", |_| {});
+        let lab = Lab::of(strace::binary(), &scenario(), "root", |_| {});
         let write = |stage| {
             let shape = Shape { each: 2, stage };
             lab.env.write("root/main.tf", shape.text());
@@ -122,6 +124,10 @@ impl Run {
     }
 }
 
+fn scenario() -> Scenario {
+    Scenario::new().taking(1, 5)
+}
+
 /// One failure.
 #[derive(Clone, Debug)]
 struct Case {
@@ -132,9 +138,10 @@ struct Case {
     when: String,
 }
 
-/// Every call on a file that a run makes, once and from there on.
-fn cases(run: Run) -> Vec<Case> {
-    let lab = run.lab();
+/// Every call on a file that a run makes, once and from there on; and what is there before the run.
+fn cases(run: Run) -> (Saved, Vec<Case>) {
+    let mut lab = run.lab();
+    let saved = lab.save(&scenario());
     let traced = strace::run(&lab, run.command(), None, 16);
     assert_eq!(traced.code, Some(0), "{run:?}: {}", traced.output);
     let mut cases = Vec::new();
@@ -164,10 +171,11 @@ fn cases(run: Run) -> Vec<Case> {
             }
         }
     }
-    cases
+    (saved, cases)
 }
 
-fn check(case: &Case) {
+/// Whether the failure was met.
+fn check(saved: &Saved, case: &Case) -> bool {
     let Case {
         run,
         kind,
@@ -175,7 +183,7 @@ fn check(case: &Case) {
         what,
         when,
     } = case;
-    let lab = run.lab();
+    let lab = Lab::again(strace::binary(), &scenario(), "root", saved);
     let before = lab.log().len();
     let mut injection = Injection::put(what, call, 1).on(kind.files(&lab));
     injection.when.clone_from(when);
@@ -183,7 +191,7 @@ fn check(case: &Case) {
     let told = &traced.output;
     if !traced.calls.iter().any(|call| call.injected) {
         assert_eq!(traced.code, Some(0), "{case:?} was not met, yet: {told}");
-        return;
+        return false;
     }
     assert_eq!(traced.code, Some(1), "{case:?}: {told}");
     let flat: Vec<&str> = told.split_whitespace().collect();
@@ -219,6 +227,7 @@ fn check(case: &Case) {
         let plan = lab.run(&PLAN);
         assert_eq!(plan.code, 0, "{case:?}: {}\nbefore: {told}", plan.text());
     }
+    true
 }
 
 #[test]
@@ -226,13 +235,25 @@ fn a_disk_that_fails_stops_the_run() {
     if !strace::is_allowed() {
         return;
     }
-    let all: Vec<Case> = RUNS.into_iter().flat_map(cases).collect();
+    let all: Vec<(Saved, Vec<Case>)> = RUNS.into_iter().map(cases).collect();
+    let all: Vec<(&Saved, &Case)> = all
+        .iter()
+        .flat_map(|(saved, cases)| cases.iter().map(move |case| (saved, case)))
+        .collect();
     let wanted = usize::try_from(budget().as_secs()).unwrap_or(10);
     let every = (all.len() / wanted.max(1)).max(1);
-    let mut tried = 0;
-    for case in all.iter().step_by(every) {
-        check(case);
-        tried += 1;
-    }
-    println!("disks: {tried} of {} failures tried", all.len());
+    let tried: Vec<_> = all.iter().step_by(every).collect();
+    let met = AtomicUsize::new(0);
+    let begun = Instant::now();
+    side_by_side(&tried, |_, (saved, case)| {
+        met.fetch_add(usize::from(check(saved, case)), Ordering::Relaxed);
+    });
+    let met = met.into_inner();
+    println!(
+        "disks: {} of {} failures tried in {:.0} s, {met} of them met; none lost anything",
+        tried.len(),
+        all.len(),
+        begun.elapsed().as_secs_f64()
+    );
+    assert!(met * 3 > tried.len() * 2, "too few failures were met");
 }
