@@ -136,6 +136,29 @@ impl Journal {
         result
     }
 
+    /// Stops appending, for the journal may be somebody else's by now. Where it is, because it was
+    /// replaced since, the last object appended is one that nobody would read and that would look like
+    /// the rest of a broken journal: it is removed. What it says was settled by the other, or is told
+    /// by this run's error.
+    pub async fn give_up(&mut self, objects: &Objects, why: Diagnostics) {
+        self.broken = Some(why);
+        let Some((epoch, number)) = self.next else {
+            return;
+        };
+        let last = self.name(epoch, number.saturating_sub(1));
+        let Ok(all) = objects.list(&self.folder).await else {
+            return;
+        };
+        let first = self.name(epoch, 0);
+        let later = self.name(epoch + 1, 0);
+        let replaced = all.iter().any(|(name, _)| *name >= later)
+            || !all.iter().any(|(name, _)| *name == first);
+        if replaced && let Some((_, generation)) = all.iter().find(|(name, _)| *name == last) {
+            // what stays is told by whoever reads the journal
+            let _ = objects.delete(&last, *generation).await;
+        }
+    }
+
     async fn try_append(&mut self, objects: &Objects, bytes: &[u8]) -> Result<(), Diagnostics> {
         let (epoch, number) = match self.next {
             Some(next) => next,

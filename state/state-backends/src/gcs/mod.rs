@@ -12,6 +12,9 @@
 //!   reading what is there.
 //! - *The journal is durable when it says so.* An append is done when the service has answered that
 //!   the object with its bytes exists. Objects of the journal are created, never changed.
+//! - *A lock that is lost is noticed.* Nobody enforces it; so after each append, before what was
+//!   appended counts as durable, and before the journal is replaced, the lock object is looked at: is it
+//!   there, and the same? If not, nothing is begun any more, and nobody's journal is touched.
 //! - *The journal is replaced at once.* A new epoch begins with one object that holds all of it, and
 //!   a reader reads the latest epoch only; what is left of former ones is removed behind.
 //!

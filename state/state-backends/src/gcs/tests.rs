@@ -303,3 +303,76 @@ async fn a_key_that_the_caller_keeps_goes_with_every_content() {
         objects::Written::Done(objects::Generation(5))
     ));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lock_that_is_lost_is_noticed_and_no_journal_is_spoilt() {
+    let world = World::new(plain()).await;
+    let remembered = |w: &World| {
+        w.objects()
+            .iter()
+            .filter(|n| n.contains("tfjournal/"))
+            .count()
+    };
+    for (taken, settled) in [(false, false), (true, false), (true, true)] {
+        let what = format!("taken {taken}, settled {settled}");
+        let (a, b) = (world.store("a"), world.store("b"));
+        a.lock(&info("a")).await.expect("free");
+        a.append_journal(b"begun\n".to_vec())
+            .await
+            .expect("appended");
+        let Err(LockError::Held { holder, .. }) = b.lock(&info("b")).await else {
+            panic!("{what}: it is held");
+        };
+        let id = holder.expect("a holder").id;
+        b.break_lock(&id).await.expect("by force");
+        if taken {
+            b.lock(&info("b")).await.expect("free");
+            assert_eq!(
+                b.read_journal().await.expect("readable"),
+                b"begun\n",
+                "{what}"
+            );
+            if settled {
+                b.replace_journal(Vec::new()).await.expect("settled");
+            } else {
+                b.append_journal(b"theirs\n".to_vec())
+                    .await
+                    .expect("appended");
+            }
+        }
+        let lost = a.append_journal(b"more\n".to_vec()).await;
+        let lost = text(lost.expect_err("it is lost"));
+        assert!(!lost.is_empty(), "{what}");
+        if !taken || settled {
+            assert!(lost.contains("State lock lost"), "{what}: {lost}");
+        }
+        // and so it stays
+        assert!(
+            a.append_journal(b"again\n".to_vec()).await.is_err(),
+            "{what}"
+        );
+        let spoilt = a.replace_journal(Vec::new()).await;
+        let spoilt = text(spoilt.expect_err("it is lost"));
+        assert!(spoilt.contains("State lock lost"), "{what}: {spoilt}");
+        let there = world.store("c").read_journal().await.expect("readable");
+        let expected: &[u8] = match (taken, settled) {
+            (_, true) => b"",
+            (true, false) => b"begun\ntheirs\n",
+            (false, false) => b"begun\nmore\n",
+        };
+        assert_eq!(there, expected, "{what}");
+        assert_eq!(remembered(&world) > 0, !settled, "{what}");
+        let told = text(a.unlock("a").await.expect_err("it is lost"));
+        assert!(
+            told.contains("Error releasing the state lock"),
+            "{what}: {told}"
+        );
+        // as it was
+        if !taken {
+            b.lock(&info("b")).await.expect("free");
+        }
+        b.read_journal().await.expect("readable");
+        b.replace_journal(Vec::new()).await.expect("replaced");
+        b.unlock("b").await.expect("held");
+    }
+}

@@ -274,13 +274,60 @@ impl Worker {
         self.lock_journal()
             .await
             .map_err(LockError::into_diagnostics)?;
-        self.journal.append(&self.objects, bytes).await
+        self.journal.append(&self.objects, bytes).await?;
+        // Asked after the append: whoever takes the lock later finds what was appended.
+        let lost = match self.still_locked().await {
+            Ok(()) => return Ok(()),
+            Err(lost) => lost,
+        };
+        self.journal.give_up(&self.objects, lost.clone()).await;
+        Err(lost)
+    }
+
+    /// Whether the lock that this process has taken is there, and the same. It is not a lock that
+    /// anybody enforces: somebody may have removed it by hand or by force.
+    async fn still_locked(&self) -> Result<(), Diagnostics> {
+        let (name, ours) = match (&self.lock, self.journal_lock) {
+            (Some((_, generation)), _) => (self.lock_name(), *generation),
+            (None, Some(generation)) => (self.config.name(".tfjournal.lock"), generation),
+            (None, None) => return Ok(()),
+        };
+        let shown = self.objects.shown(&name);
+        let there = match self.objects.generation(&name).await {
+            Ok(there) => there,
+            Err(e) => return Err(explain("State lock lost", "Looking at", &shown, &e).into()),
+        };
+        if there == ours {
+            return Ok(());
+        }
+        let what = match there {
+            Generation::NONE => "was removed while this run worked".to_owned(),
+            other => format!(
+                "was removed while this run worked, and somebody else holds it now, with the lock id {}",
+                other.0
+            ),
+        };
+        Err(Diagnostic::error(
+            "State lock lost",
+            format!(
+                "The lock {shown} {what}. Another run may be at work on the state {}, so this one begins \
+                 nothing more.",
+                self.objects.shown(&self.name())
+            ),
+        )
+        .hint(
+            "Find out who has removed the lock (force-unlock, or by hand), and wait until nobody works on the \
+             state. Then run again: what this run did and what the state lacks is settled.",
+        )
+        .into())
     }
 
     async fn replace(&mut self, bytes: &[u8]) -> Result<(), Diagnostics> {
         self.lock_journal()
             .await
             .map_err(LockError::into_diagnostics)?;
+        // somebody else's journal may stand there by now
+        self.still_locked().await?;
         self.journal.replace(&self.objects, bytes).await?;
         if bytes.is_empty() {
             self.unlock_journal().await;
