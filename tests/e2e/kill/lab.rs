@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -73,7 +74,7 @@ pub fn side_by_side<Case: Sync>(cases: &[Case], work: impl Fn(usize, &Case) + Sy
 pub const BACKEND: &str = "\nterraform {\n  backend \"gcs\" {\n    bucket = \"lab-states\"\n    prefix = \"lab\"\n  }\n}\n";
 
 /// Where the objects of the bucket are, at the mock.
-const OBJECTS: &str = "/storage/v1/b/lab-states/o";
+pub const OBJECTS: &str = "/storage/v1/b/lab-states/o";
 
 impl Lab {
     /// Serves a scenario beside the root module at `root`, which `fill` puts there.
@@ -149,6 +150,21 @@ impl Lab {
         self.env.run(&arguments)
     }
 
+    /// Starts a command and lets it run.
+    pub fn start(&self, command: &[&str]) -> Child {
+        let arguments = self.arguments(command);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        self.env.start(&arguments)
+    }
+
+    /// How many lines the log has beyond so many, those about a state in a bucket aside.
+    pub fn worked(&self, logged: usize) -> usize {
+        let log = std::fs::read_to_string(self.env.path().join(WORLD).join("log.jsonl"));
+        let log = log.unwrap_or_default();
+        let lines = log.lines().skip(logged);
+        lines.filter(|line| !line.contains("lab-states")).count()
+    }
+
     /// Runs a command that is killed if it does not end before; its exit code, if it ended.
     pub fn run_killed(&self, command: &[&str], kill: Kill) -> Option<i32> {
         let before = self.log_lines();
@@ -159,10 +175,8 @@ impl Lab {
     }
 
     fn watched(&self, command: &[&str], kills: impl Fn(Instant) -> bool) -> Option<i32> {
-        let arguments = self.arguments(command);
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let begun = Instant::now();
-        let mut child = self.env.start(&arguments);
+        let mut child = self.start(command);
         loop {
             if let Some(status) = child.try_wait().expect("a child") {
                 return status.code();
@@ -183,9 +197,7 @@ impl Lab {
     /// and output.
     pub fn run_orphaned(&mut self, command: &[&str], line: usize) -> (Option<i32>, String) {
         let before = self.log_lines();
-        let arguments = self.arguments(command);
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let mut child = self.env.start(&arguments);
+        let mut child = self.start(command);
         until("requests are made", || self.log_lines() >= before + line);
         if let Some(server) = self.server.take() {
             server.kill();
@@ -290,7 +302,7 @@ impl Lab {
     }
 
     /// Asks the mock from outside; status and body.
-    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Vec<u8>) {
+    pub fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Vec<u8>) {
         let address = self.server().url.trim_start_matches("http://");
         let mut stream = TcpStream::connect(address).expect("the mock listens");
         let head = format!(

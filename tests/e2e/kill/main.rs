@@ -26,6 +26,9 @@
 //!
 //! **Faults** (`faults.rs`): everything else that may go wrong in the middle of an apply.
 //!
+//! **Locks** that are lost in the middle of a run (`lost.rs`), and runs that end in the middle of a
+//! **provisioner** (`provisioned.rs`).
+//!
 //! **Under strace**, so skipped where ptrace is not allowed: killed at every kind of call over a whole
 //! life (`points.rs`); that what is sent stands durably in the journal first (`durable.rs`); disks that
 //! are full or broken (`disks.rs`); two runs at once, and Terraform's between ours
@@ -40,7 +43,9 @@ mod disks;
 mod durable;
 mod faults;
 mod lab;
+mod lost;
 mod points;
+mod provisioned;
 mod strace;
 mod together;
 mod truth;

@@ -263,11 +263,29 @@ struct Candidate {
 /// What tells one point from another.
 type Key = (String, String, u64);
 
+/// For each entry of a journal in a bucket, the line of the trace at which it was sent, roughly that from
+/// which on it was durable.
+fn sent(traced: &Traced) -> Vec<usize> {
+    let mut found = Vec::new();
+    for call in &traced.calls {
+        if !call.name.starts_with("write") || call.target() != "mock" {
+            continue;
+        }
+        let texts = call.texts().concat();
+        let text = String::from_utf8_lossy(&texts);
+        if text.lines().next().is_some_and(|l| l.contains("tfjournal")) {
+            let number = text.matches("\"entry\":").count();
+            found.extend(std::iter::repeat_n(call.ended, number));
+        }
+    }
+    found
+}
+
 /// The points of a run that went through, one for each kind of call, target, and length of the journal.
 fn candidates(lab: &Lab, traced: &Traced) -> Vec<Candidate> {
     let journal = lab.journal().to_string_lossy().into_owned();
     let mut durable: Vec<usize> = match lab.in_bucket {
-        true => Vec::new(),
+        true => sent(traced),
         false => entries(traced, &journal)
             .iter()
             .map(|e| e.durable)
@@ -288,15 +306,13 @@ fn candidates(lab: &Lab, traced: &Traced) -> Vec<Candidate> {
             let when = counts.entry((call.thread, name)).or_default();
             *when += 1;
             let entries = durable.partition_point(|line| *line < call.begun);
-            // in a bucket, the journal's length is not to be seen here
-            let length = if lab.in_bucket { *when } else { entries };
-            let kind = (name.to_owned(), call.target(), length);
+            let kind = (name.to_owned(), call.target(), entries);
             // another thread that comes to this number first is the one that dies
             if reached.insert((name, *when)) && kinds.insert(kind) {
                 found.push(Candidate {
                     call: name.to_owned(),
                     target: call.target(),
-                    entries: u64::try_from(length).unwrap_or(0),
+                    entries: u64::try_from(entries).unwrap_or(0),
                     when: *when,
                     on_journal,
                 });
