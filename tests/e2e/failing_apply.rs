@@ -307,3 +307,43 @@ resource "google_compute_network" "later" {
     assert_eq!(server.made(&env).len(), 2);
     once(&server.committed(&env), "");
 }
+
+/// Ctrl-C ends what only waits: for an answer, and for a lock that somebody else holds.
+#[test]
+fn interrupted_while_waiting() {
+    let env = env();
+    env.write(
+        "main.tf",
+        "variable \"v\" { default = \"\" }\nresource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    \
+         command = \"touch began; while [ ! -e go ]; do sleep 0.1; done\"\n  }\n}\n",
+    );
+    let ends = |child: &mut std::process::Child, says: &[&str]| {
+        interrupt(child);
+        assert_eq!(child.wait().expect("it ends").code(), Some(1));
+        let said = env.started_output();
+        for text in says {
+            assert!(said.contains(text), "{text}: {said}");
+        }
+    };
+    // nobody ever writes to this pipe or closes it
+    let mut command = env.command(&["apply"]);
+    command.stdin(std::process::Stdio::piped());
+    let mut asked = env.start_command(command);
+    let _pipe = asked.stdin.take();
+    until("it asks", || env.started_output().contains("Enter a value"));
+    ends(&mut asked, &["Nothing was changed."]);
+    assert!(!env.has("terraform.tfstate"));
+    let mut holds = env
+        .command(&["apply", "-auto-approve"])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .expect("it runs");
+    until("it holds the lock", || env.has("began"));
+    let waits = ["apply", "-auto-approve", "-lock-timeout=1h"];
+    let mut waiting = env.start(&waits);
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    ends(&mut waiting, &["Error acquiring the state lock", "Who:"]);
+    env.write("go", "");
+    assert!(holds.wait().expect("it ends").success());
+    env.run(&["plan", "-detailed-exitcode"]).exits(0);
+}

@@ -103,6 +103,7 @@ async fn listen(interrupts: Interrupts, streams: crate::surroundings::Streams, a
             streams.error("\nInterrupted: nothing more is started, and the state is written when what runs has ended. What takes long is left to the next run.\n");
         }
         interrupts.cancellation.cancel();
+        streams.interrupt();
     }
 }
 

@@ -374,6 +374,9 @@ impl Session {
         ));
         let answer = self.streams.read_line().ok().flatten();
         self.streams.out("\n");
+        if answer.is_none() && self.streams.is_interrupted() {
+            return Ok(false);
+        }
         answer.map(|a| a.trim() == "yes").ok_or_else(|| {
             Diagnostic::error(
                 "Nobody can be asked for approval",

@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, SystemTime};
 
 /// What the process was given.
 pub struct Surroundings {
@@ -85,15 +87,47 @@ impl Streams {
         line
     }
 
-    /// Reads a line of standard input without its end; `None` at the end of the input.
+    /// Reads a line of standard input without its end; `None` at the end of the input, and when the run is
+    /// asked to stop while nobody answers.
     pub fn read_line(self) -> std::io::Result<Option<String>> {
-        let mut line = String::new();
-        if std::io::stdin().read_line(&mut line)? == 0 {
-            return Ok(None);
+        // a read cannot be called off: its thread is left behind, and ends with the process
+        let (answer, answered) = std::sync::mpsc::channel();
+        std::thread::Builder::new()
+            .name("input".to_owned())
+            .spawn(move || {
+                let mut line = String::new();
+                let read = std::io::stdin().read_line(&mut line);
+                // nobody waits any more where the run was stopped
+                let _ = answer.send(read.map(|n| (n > 0).then_some(line)));
+            })?;
+        loop {
+            match answered.recv_timeout(LOOKING) {
+                Ok(line) => {
+                    let ends = ['\n', '\r'];
+                    return Ok(line?.map(|line| line.trim_end_matches(ends).to_owned()));
+                }
+                Err(RecvTimeoutError::Timeout) if !INTERRUPTED.load(Ordering::SeqCst) => {}
+                Err(_) => return Ok(None),
+            }
         }
-        Ok(Some(line.trim_end_matches(['\n', '\r']).to_owned()))
+    }
+
+    /// Says that the run is asked to stop: nobody need answer a question any more.
+    pub fn interrupt(self) {
+        INTERRUPTED.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the run is asked to stop.
+    pub fn is_interrupted(self) -> bool {
+        INTERRUPTED.load(Ordering::SeqCst)
     }
 }
+
+/// Whether this process is asked to stop, for those who wait for standard input.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// How often it is looked at while nobody answers.
+const LOOKING: Duration = Duration::from_millis(50);
 
 struct RealClock;
 

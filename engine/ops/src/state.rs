@@ -7,8 +7,9 @@ use formwork_journal::{
     Head, OperationId, PendingOperation, Recorder, SnapshotHash, decode, replay,
 };
 use formwork_state::{
-    JournalSupport, LockInfo, OtherKeys, Snapshot, State, lock_within, timestamp, v4,
+    JournalSupport, LockInfo, OtherKeys, Sleeper, Snapshot, State, lock_within, timestamp, v4,
 };
+use std::time::Duration;
 
 /// The state as it is, the journal folded in.
 #[derive(Clone)]
@@ -207,11 +208,27 @@ async fn lock(session: &Session, operation: &str) -> Result<Option<String>, Diag
         &*session.store,
         &info,
         session.settings.lock_timeout,
-        &*session.sleeper,
+        &UntilCancelled(session),
     )
     .await
     .map_err(formwork_state::LockError::into_diagnostics)?;
     Ok(Some(info.id))
+}
+
+/// Waiting that ends when the run is asked to stop.
+struct UntilCancelled<'s>(&'s Session);
+
+#[async_trait::async_trait]
+impl Sleeper for UntilCancelled<'_> {
+    async fn sleep(&self, time: Duration) {
+        let slept = std::pin::pin!(self.0.sleeper.sleep(time));
+        let cancelled = std::pin::pin!(self.0.cancel.cancelled());
+        futures::future::select(slept, cancelled).await;
+    }
+
+    fn gives_up(&self) -> bool {
+        self.0.cancel.is_cancelled()
+    }
 }
 
 /// Does something while the state is locked, whatever it holds.

@@ -182,6 +182,11 @@ impl LockError {
 pub trait Sleeper: Send + Sync {
     /// Returns after `time`.
     async fn sleep(&self, time: Duration);
+
+    /// Whether waiting is over before its time, since nobody wants to wait any more.
+    fn gives_up(&self) -> bool {
+        false
+    }
 }
 
 /// Takes a lock, trying again for as long as `timeout` while somebody else has it.
@@ -198,7 +203,7 @@ pub async fn lock_within(
     let mut pause = Duration::from_millis(250);
     loop {
         match lock.lock(info).await {
-            Err(LockError::Held { .. }) if waited < timeout => {
+            Err(LockError::Held { .. }) if waited < timeout && !sleeper.gives_up() => {
                 let now = pause.min(timeout - waited);
                 sleeper.sleep(now).await;
                 waited += now;
