@@ -2,7 +2,7 @@
 //!
 //! All of it with `terraform_data`, without any cloud. Where a run has to stand still while it holds
 //! the state, it is stopped (SIGSTOP) at a call: as it begins to write its journal, before the rename of
-//! its new state, and between the rename and the sync of the directory.
+//! its new state, between the rename and the sync of the directory, and as its journal goes.
 //!
 //! What needs the `terraform` binary, or ptrace, is skipped without it, and says so.
 
@@ -34,6 +34,9 @@ fn env() -> TestEnv {
         .with("TF_CLI_CONFIG_FILE", "/dev/null")
         .with("CHECKPOINT_DISABLE", "1")
 }
+
+/// Where a run has put its state in place, and has not made that durable yet.
+const BETWEEN: &str = "between the rename and the sync of the directory";
 
 /// A chain, so that some of it is done and some is not when a run dies.
 fn configuration(word: &str, more: usize) -> String {
@@ -116,16 +119,20 @@ fn one_run_works_and_the_other_waits_or_is_told_who() {
         return;
     }
     type Stop = fn(&TestEnv) -> Injection;
-    let stops: [(&str, Stop); 3] = [
+    let stops: [(&str, Stop); 4] = [
         ("as it begins its journal", |_| {
             Injection::put("signal=SIGSTOP", "fdatasync", 1)
         }),
         ("before the rename", |env| {
+            Injection::put("signal=SIGSTOP", "fdatasync", 1)
+                .on(with_new(&env.path().join("terraform.tfstate")))
+        }),
+        // a call that SIGSTOP is put into is carried out, and the process stops as it returns
+        (BETWEEN, |env| {
             Injection::put("signal=SIGSTOP", "rename", 1)
                 .on(with_new(&env.path().join("terraform.tfstate")))
         }),
-        ("after the rename", |env| {
-            // the first sync of the directory is that of the journal's beginning
+        ("as the journal goes", |env| {
             Injection::put("signal=SIGSTOP", "unlink", 1)
                 .on(with_new(&env.path().join("terraform.tfstate.journal")))
         }),
@@ -142,6 +149,13 @@ fn one_run_works_and_the_other_waits_or_is_told_who() {
             let mut first = Running(strace::start(&env, &APPLY, Some(&injection), 32));
             let stopped = format!("SIGSTOP {what}");
             until(&stopped, || is_stopped(&first.0) && has_stopped(&env));
+            if what.contains("rename") {
+                let trace = env.path().join("../trace");
+                let trace = std::fs::read_to_string(trace).expect("a trace");
+                let mut renames = trace.lines().filter(|line| line.contains("rename("));
+                let done = renames.any(|line| line.ends_with(" = 0"));
+                assert_eq!(done, what == BETWEEN, "{what}: {trace}");
+            }
 
             let refused = env.run(&APPLY);
             refused.exits(1);
