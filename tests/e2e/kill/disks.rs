@@ -1,4 +1,4 @@
-//! Disks that fail: full at each write in turn, broken at each sync.
+//! Disks that fail: full at each write in turn, broken at each sync, read-only at each rename.
 //!
 //! An error is put into one call of a run on a file of the state, its journal, the backup or the lock's
 //! message (`strace -e inject=write:error=ENOSPC:when=N`), or into it and all that follow. Each time:
@@ -57,8 +57,12 @@ impl Kind {
 
     /// Whether a call is about such a file.
     fn is_of(self, call: &Call) -> bool {
-        let Some(path) = call.path() else {
-            return false;
+        // what is renamed is named by the text of its path
+        let from = call.texts().into_iter().next().unwrap_or_default();
+        let from = String::from_utf8_lossy(&from);
+        let path = match call.name.as_str() {
+            "rename" => &*from,
+            _ => call.path().unwrap_or_default(),
         };
         let name = path.rsplit('/').next().unwrap_or_default();
         match self {
@@ -153,6 +157,7 @@ fn cases(run: Run) -> (Saved, Vec<Case>) {
             let what = match name {
                 "write" => "error=ENOSPC",
                 "fdatasync" | "fsync" => "error=EIO",
+                "rename" => "error=EROFS",
                 _ => continue,
             };
             let count = counts.entry((call.thread, name)).or_default();
@@ -198,6 +203,7 @@ fn check(saved: &Saved, case: &Case) -> bool {
     let flat = flat.join(" ");
     let why = match *what {
         "error=ENOSPC" => "the disk is full",
+        "error=EROFS" => "mounted read-only",
         _ => "Input/output error",
     };
     assert!(flat.contains("Error: "), "{case:?}: {told}");
