@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 /// of the lock.
 const UNFINISHED: &str = ".formwork-new";
 
+/// Ends the second name of the file that is locked, before [`UNFINISHED`].
+const HELD: &str = ".held";
+
 /// `path` with `suffix` at its end.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
@@ -93,6 +96,55 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], process: u32, locked: bool) -> 
     })
 }
 
+/// Replaces the file at `path`, which `held` is and which this process has locked, by one with `bytes`, and
+/// then by `held` again with the same bytes: whoever waits for the lock of the file that stands there
+/// (Terraform opens it once and keeps it) gets the one that holds the state. At no time does `path` lead to
+/// less than all of the old or of the new bytes. What stood there in between comes back, or, where a file
+/// cannot have two names or the second step fails, what stands there now and whether it failed.
+pub(crate) fn replace_held(
+    path: &Path,
+    bytes: &[u8],
+    process: u32,
+    held: &File,
+) -> io::Result<Replaced> {
+    let second = hidden(path, &format!(".{process}{HELD}{UNFINISHED}"));
+    let _ = fs::remove_file(&second);
+    if fs::hard_link(path, &second).is_err() {
+        return replace(path, bytes, process, true).map(|new| Replaced::New(new, Ok(())));
+    }
+    let new = replace(path, bytes, process, true).inspect_err(|_| {
+        let _ = fs::remove_file(&second);
+    })?;
+    let back = || {
+        // by the descriptor that has the lock: closing another could give it up
+        let mut held = held;
+        held.set_len(0)?;
+        held.write_all(bytes)?;
+        held.sync_data()?;
+        fs::rename(&second, path)?;
+        sync_directory(path)
+    };
+    Ok(match back() {
+        Ok(()) => Replaced::Held(new),
+        Err(error) => {
+            let _ = fs::remove_file(&second);
+            if is_at(held, path) {
+                // only the directory could not be made durable
+                return Err(error);
+            }
+            Replaced::New(new, Err(error))
+        }
+    })
+}
+
+/// What stands where a locked file was replaced.
+pub(crate) enum Replaced {
+    /// The same file, with the new bytes; this one stood there in between.
+    Held(File),
+    /// Another one, and whether that was meant.
+    New(File, io::Result<()>),
+}
+
 /// Makes a new, renamed or removed name durable.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(parent(path))?.sync_all()
@@ -109,6 +161,7 @@ pub(crate) fn remove_unfinished(path: &Path) {
         let mine = name.to_str().is_some_and(|n| {
             n.strip_prefix(start)
                 .and_then(|n| n.strip_suffix(UNFINISHED))
+                .map(|n| n.strip_suffix(HELD).unwrap_or(n))
                 .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
         });
         if mine {

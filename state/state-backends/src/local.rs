@@ -2,7 +2,7 @@
 
 use crate::explain::explain;
 use crate::file_lock;
-use crate::files::{self, Locked, hidden, with_suffix};
+use crate::files::{self, Locked, Replaced, hidden, with_suffix};
 use crate::journal::{self, Job};
 use async_trait::async_trait;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
@@ -339,16 +339,27 @@ impl Inner {
             }
         }
         held.backed_up = true;
-        let locked = held.lock.is_some();
-        let new = fs::create_dir_all(files::parent(&self.path))
-            .and_then(|()| files::replace(&self.path, bytes, self.process, locked))
-            .map_err(|e| explain(SUMMARY, "Writing", &self.path, &e))?;
-        if let Some((lock, _)) = &mut held.lock {
-            lock.created = false;
-            let old = std::mem::replace(&mut lock.file, new);
-            held.replaced.push(old);
+        let failed = |e| Diagnostics::from(explain(SUMMARY, "Writing", &self.path, &e));
+        fs::create_dir_all(files::parent(&self.path)).map_err(failed)?;
+        let held = &mut *held;
+        let Some((lock, _)) = &mut held.lock else {
+            return files::replace(&self.path, bytes, self.process, false)
+                .map(drop)
+                .map_err(failed);
+        };
+        match files::replace_held(&self.path, bytes, self.process, &lock.file).map_err(failed)? {
+            Replaced::Held(between) => {
+                lock.created = false;
+                held.replaced.push(between);
+                Ok(())
+            }
+            Replaced::New(new, meant) => {
+                lock.created = false;
+                let old = std::mem::replace(&mut lock.file, new);
+                held.replaced.push(old);
+                meant.map_err(failed)
+            }
         }
-        Ok(())
     }
 }
 

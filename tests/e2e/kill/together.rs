@@ -375,6 +375,47 @@ fn either_goes_on_from_the_others_state() {
     }
 }
 
+/// Terraform opens the file of the state once, and keeps it while it waits for the lock: what it gets must
+/// be the state that our run has left, at the place where everybody looks for it.
+#[test]
+fn terraform_waits_for_a_run_of_ours() {
+    let Some(terraform) = terraform() else { return };
+    let env = env();
+    made_by_terraform(&env, terraform, &["version"]).exits(0);
+    for word in ["one", "two"] {
+        env.write(
+            "main.tf",
+            format!(
+                "{}\nresource \"terraform_data\" \"slow\" {{\n  triggers_replace = \"{word}\"\n  provisioner \"local-exec\" \
+                 {{\n    command = \"touch began-{word}; while [ ! -e go-{word} ]; do sleep 0.1; done\"\n  }}\n}}\n",
+                configuration(word, 2)
+            ),
+        );
+        made_by_terraform(&env, terraform, &["init"]).exits(0);
+        let mut ours = env.start(&APPLY);
+        formwork_testkit::until("it holds the lock", || env.has(&format!("began-{word}")));
+        let mut waits = Command::new(terraform)
+            .args(["apply", "-auto-approve", "-no-color", "-lock-timeout=120s"])
+            .current_dir(env.path())
+            .env("TF_CLI_CONFIG_FILE", "/dev/null")
+            .stdout(std::fs::File::create(env.path().join("said")).expect("a file"))
+            .spawn()
+            .expect("it runs");
+        formwork_testkit::until("it waits", || env.text("said").contains("Acquiring"));
+        env.write(&format!("go-{word}"), "");
+        assert!(ours.wait().expect("it ends").success());
+        assert!(waits.wait().expect("it ends").success());
+        let said = env.text("said");
+        assert!(said.contains("0 added, 0 changed, 0 destroyed"), "{said}");
+        env.run(&["plan", "-detailed-exitcode"]).exits(0);
+        let left = std::fs::read_dir(env.path()).expect("a directory");
+        let left = left
+            .flatten()
+            .map(|e| e.file_name().to_string_lossy().into_owned());
+        assert!(left.into_iter().all(|name| !name.contains("formwork-new")));
+    }
+}
+
 #[test]
 fn the_message_of_a_dead_run_holds_nobody_up() {
     if !strace::is_allowed() {
