@@ -11,6 +11,7 @@ use formwork_journal::{Begun, JournalEntry, OperationAction, OperationId};
 use formwork_plan::{Action, Event, Hook, ResourceInstanceChange, decide};
 use formwork_provider::{
     ApplyRequest, ApplyResponse, Bytes, PlanRequest, PlanResponse, Provider, Reported,
+    ValidateRequest,
 };
 use formwork_provider_schema::{
     Ignored, Schema, adopted, assert_object_compatible, marked, marks_without_ignored,
@@ -122,6 +123,7 @@ impl Run<'_> {
                 "its configuration holds values that are still not known",
             ));
         }
+        self.validated(&place, address, &config).await?;
         let null = Value::null(place.schema.ty());
         let update = change.action == Action::Update;
         let prior = if update {
@@ -342,6 +344,35 @@ impl Run<'_> {
                 value
             })
             .await
+    }
+
+    /// Has the provider check a configuration that was planned with parts of it unknown. Its warnings
+    /// were said when planning.
+    pub(crate) async fn validated(
+        &self,
+        place: &Place<'_>,
+        address: &AbsResourceInstance,
+        config: &Value,
+    ) -> Result<(), Diagnostics> {
+        let request = ValidateRequest {
+            kind: address.resource.kind.to_string(),
+            config: config.clone(),
+        };
+        let provider = &place.provider;
+        let reported = match address.resource.mode {
+            ResourceMode::Managed => provider.validate_resource_config(request).await,
+            ResourceMode::Data => provider.validate_data_config(request).await,
+            ResourceMode::Ephemeral => provider.validate_ephemeral_config(request).await,
+        };
+        let said = Reported::placed(
+            Reported::hiding(reported, &[&place.config]),
+            address,
+            Some(place.block.range),
+        );
+        if said.has_errors() {
+            return Err(said.into_iter().filter(Diagnostic::is_error).collect());
+        }
+        Ok(())
     }
 
     /// Plans the object again, now that everything is known, and holds the answer against the plan.

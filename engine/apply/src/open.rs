@@ -70,7 +70,7 @@ impl Run<'_> {
         {
             return Ok(false);
         }
-        let place = Place {
+        let mut place = Place {
             module,
             block,
             schema,
@@ -88,6 +88,8 @@ impl Run<'_> {
                 "its configuration holds values that are still not known",
             ));
         }
+        place.config = config.clone();
+        self.validated(&place, address, &plain).await?;
         let (answer, reported) = self
             .opened
             .open(address, place.provider.clone(), plain)

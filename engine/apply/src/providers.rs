@@ -34,13 +34,22 @@ impl Run<'_> {
         let range = self.input.evaluator.provider_block(config).map(|b| b.range);
         if let Some(value) = value {
             if value.is_wholly_known() {
-                match providers.configure(config, value.clone()).await {
-                    Ok(reported) => said.extend(
-                        Reported::into_diagnostics(Reported::hiding(reported, &[&value]))
-                            .into_iter()
-                            .map(|d| d.at_opt(range).about(config)),
-                    ),
-                    Err(d) => said.append(d),
+                let place = |reported| {
+                    Reported::into_diagnostics(Reported::hiding(reported, &[&value]))
+                        .into_iter()
+                        .map(|d| d.at_opt(range).about(config))
+                };
+                let plain = value.clone().unmark_deep().0;
+                // Its warnings were said when planning.
+                let mut wrong = providers.validate_config(&config.provider, &plain).await;
+                wrong.retain(Reported::is_error);
+                if wrong.is_empty() {
+                    match providers.configure(config, plain).await {
+                        Ok(reported) => said.extend(place(reported)),
+                        Err(d) => said.append(d),
+                    }
+                } else {
+                    said.extend(place(wrong));
                 }
             } else {
                 said.push(

@@ -65,7 +65,7 @@ impl Run<'_> {
         change: &ResourceInstanceChange,
         for_check: bool,
     ) -> Result<bool, Diagnostics> {
-        let place = self.place(change)?;
+        let mut place = self.place(change)?;
         let address = &change.address;
         let evaluator = &self.input.evaluator;
         let functions = evaluator.functions(place.module);
@@ -99,6 +99,8 @@ impl Run<'_> {
                 "its configuration holds values that are still not known",
             ));
         }
+        place.config = shown.clone();
+        self.validated(&place, address, &config).await?;
         let hook = hook(address, Action::Read, &shown);
         let id = self
             .input

@@ -3,12 +3,12 @@
 //! What they hold is ephemeral and stands in no plan; apply opens them anew. Where something is still
 //! to become known, what refers to them is unknown until then.
 
-use crate::managed::{Placed, Shared, addressed, decode_config};
+use crate::managed::{Placed, Shared, addressed, decode_config, placed_in};
 use crate::walk::{Walk, lock, with_origin};
 use formwork_addresses::{AbsResourceInstance, InstanceKey};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_graph::Visit;
-use formwork_provider::Reported;
+use formwork_provider::{Reported, ValidateRequest};
 use formwork_provider_schema::{adopted, marked};
 use formwork_values::{Mark, Value};
 
@@ -75,6 +75,21 @@ impl Walk<'_> {
         }
         lock(&self.ephemeral).push((address.clone(), shared.provider_config.clone()));
         let (plain, marks) = config.clone().unmark_deep();
+        let reported = shared
+            .provider
+            .validate_ephemeral_config(ValidateRequest {
+                kind: address.resource.kind.to_string(),
+                config: plain.clone(),
+            })
+            .await;
+        said.append(placed_in(
+            Reported::hiding(reported, &[&config]),
+            shared.block,
+            address,
+        ));
+        if said.has_errors() {
+            return (false, said);
+        }
         let providers = &self.input.providers;
         let known = plain.is_wholly_known()
             && providers.is_fully_configured(&shared.provider_config)

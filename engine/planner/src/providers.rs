@@ -47,18 +47,16 @@ pub async fn configure_provider(
     };
     let plain = value.clone().unmark_deep().0;
     let range = evaluator.provider_block(config).map(|b| b.range);
-    if let Some(provider) = providers.unconfigured(&config.provider) {
-        let reported = provider.validate_provider_config(&plain).await;
-        let failed = reported.iter().any(Reported::is_error);
-        place(
-            Reported::hiding(reported, &[&value]),
-            config,
-            range,
-            &mut diagnostics,
-        );
-        if failed {
-            return (Configured::Failed, diagnostics);
-        }
+    let reported = providers.validate_config(&config.provider, &plain).await;
+    let failed = reported.iter().any(Reported::is_error);
+    place(
+        Reported::hiding(reported, &[&value]),
+        config,
+        range,
+        &mut diagnostics,
+    );
+    if failed {
+        return (Configured::Failed, diagnostics);
     }
     let known = plain.is_wholly_known();
     let before = diagnostics.error_count();
@@ -238,7 +236,12 @@ pub async fn configure_from_state(evaluator: &Evaluator, providers: &Providers, 
         let (value, _) = evaluator
             .provider_config(config, &schemas.provider_config().block)
             .await;
-        if let Some(plain) = value.filter(Value::is_wholly_known) {
+        let Some(known) = value.filter(Value::is_wholly_known) else {
+            continue;
+        };
+        let plain = known.unmark_deep().0;
+        let reported = providers.validate_config(&config.provider, &plain).await;
+        if !reported.iter().any(Reported::is_error) {
             let _ = providers.configure(config, plain).await;
         }
     }

@@ -195,13 +195,13 @@ impl Validation<'_> {
         let Some(value) = value else {
             return;
         };
-        if let Some(provider) = self.providers.unconfigured(&config.provider) {
-            let reported = provider
-                .validate_provider_config(&value.clone().unmark_deep().0)
-                .await;
-            for r in Reported::hiding(reported, &[&value]) {
-                self.said.push(r.diagnostic.at_opt(Some(block.range)));
-            }
+        let plain = value.clone().unmark_deep().0;
+        let reported = self
+            .providers
+            .validate_config(&config.provider, &plain)
+            .await;
+        for r in Reported::hiding(reported, &[&value]) {
+            self.said.push(r.diagnostic.at_opt(Some(block.range)));
         }
     }
 
@@ -364,7 +364,7 @@ impl Validation<'_> {
         let reported: Vec<Reported> = match block.address.mode {
             ResourceMode::Managed => provider.validate_resource_config(request).await,
             ResourceMode::Data => provider.validate_data_config(request).await,
-            ResourceMode::Ephemeral => Vec::new(),
+            ResourceMode::Ephemeral => provider.validate_ephemeral_config(request).await,
         };
         let address = block
             .address

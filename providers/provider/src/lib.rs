@@ -78,6 +78,12 @@ pub trait Provider: Send + Sync {
     /// Checks a data source configuration; unknown values are allowed.
     async fn validate_data_config(&self, request: ValidateRequest) -> Vec<Reported>;
 
+    /// Checks an ephemeral resource's configuration; unknown values are allowed.
+    async fn validate_ephemeral_config(&self, request: ValidateRequest) -> Vec<Reported> {
+        let _ = request;
+        Vec::new()
+    }
+
     /// Says what an apply would make of the object.
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse;
 

@@ -204,6 +204,15 @@ impl Providers {
         self.launched.iter().map(|(a, l)| (a, l.provider.version()))
     }
 
+    /// Has a provider check a configuration of its own, without marks; what is unknown may be unknown.
+    /// It does so before it is configured.
+    pub async fn validate_config(&self, provider: &ProviderAddr, plain: &Value) -> Vec<Reported> {
+        match self.unconfigured(provider) {
+            Some(provider) => provider.validate_provider_config(plain).await,
+            None => Vec::new(),
+        }
+    }
+
     /// Configures a provider, unless it is configured with the same value already.
     ///
     /// # Errors

@@ -12,8 +12,8 @@ claimed the legacy type system, `inconsistent` that Terraform then refused the a
 same content are kept once.
 
 And into `scenarios.jsonl`, a line a scenario: its steps, each with the configuration, arguments of
-plan, the calls of plan and apply in order (requests and answers), and what came of them: changes,
-drift, summaries of diagnostics, resources of the state.
+plan, the calls of validate, plan and apply in order (requests and answers), and what came of them:
+changes, drift, summaries of diagnostics, resources of the state.
 """
 import json
 import pathlib
@@ -58,10 +58,8 @@ def calls(scenario, step):
             yield out
 
 
-# Schemas are written out beside the tests; these are answered from what is asked.
-LEFT_OUT = {"GetProviderSchema", "UpgradeResourceState"}
-# Nothing of it is about plan and apply.
-NOT_OF_INTEREST = {"validate-command"}
+# Schemas are written out beside the tests.
+LEFT_OUT = {"GetProviderSchema"}
 
 
 def side(values):
@@ -70,6 +68,10 @@ def side(values):
     for name, value in values.items():
         if name in ("client_capabilities", "type_name", "terraform_version"):
             continue
+        if name == "raw_state":
+            # its spaces differ with where it was kept
+            out[name] = json.loads(value["json"])
+            continue
         out[name] = value["msgpack_hex"] if isinstance(value, dict) and "msgpack_hex" in value else value
     return out
 
@@ -77,14 +79,15 @@ def side(values):
 def scenario(name, recording):
     steps = []
     for step in recording["steps"]:
-        kept = {"config": step["config"], "args": step["plan"].get("args", []), "calls": []}
-        for phase in ("plan", "apply"):
+        kept = {"config": step["config"], "args": step.get("plan", {}).get("args", []), "calls": []}
+        for phase in ("validate", "plan", "apply"):
             facts = step.get(phase)
             if facts is None:
                 continue
+            said = facts["diags"] if "diags" in facts else facts["json"]["diagnostics"]
             kept[phase] = {
                 "exit": facts["exit"],
-                "diagnostics": sorted({f"{d['severity']}: {d['summary']}" for d in facts["diags"]}),
+                "diagnostics": sorted({f"{d['severity']}: {d['summary']}" for d in said}),
             }
             for key in ("resource_changes", "resource_drift"):
                 if facts.get(key):
@@ -94,7 +97,8 @@ def scenario(name, recording):
                  "asked": side(c["request"]), "answer": side(c["response"])}
                 for c in facts["rpcs"] if c["rpc"] not in LEFT_OUT
             ]
-        kept["resources"] = step["state_resources"]
+        if "state_resources" in step:
+            kept["resources"] = step["state_resources"]
         steps.append(kept)
     return {"scenario": name, "description": recording["desc"], "steps": steps}
 
@@ -103,10 +107,9 @@ def scenarios(recordings):
     count = 0
     with open(HERE / "scenarios.jsonl", "w", encoding="utf-8", newline="\n") as file:
         for path in sorted(recordings.glob("*.json")):
-            if path.stem not in NOT_OF_INTEREST:
-                line = scenario(path.stem, json.loads(path.read_text(encoding="utf-8")))
-                file.write(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n")
-                count += 1
+            line = scenario(path.stem, json.loads(path.read_text(encoding="utf-8")))
+            file.write(json.dumps(line, sort_keys=True, separators=(",", ":")) + "\n")
+            count += 1
     print(f"scenarios.jsonl: {count} scenarios")
 
 

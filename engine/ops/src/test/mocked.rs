@@ -300,6 +300,10 @@ impl Provider for Mocked {
         self.real.validate_data_config(request).await
     }
 
+    async fn validate_ephemeral_config(&self, request: ValidateRequest) -> Vec<Reported> {
+        self.real.validate_ephemeral_config(request).await
+    }
+
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
         let mut response = PlanResponse {
             planned: request.proposed.clone(),

@@ -2,7 +2,9 @@
 //!
 //! A provider that plays the recording answers each request as the recording does, by the bytes of the
 //! values in it. A request that was not recorded, and a recorded one that is not made, is a
-//! difference; so are other changes, other diagnostics and another state.
+//! difference; so are another order of the requests about an instance, other changes, other
+//! diagnostics and another state. Requests to check a configuration are compared as a set, over
+//! validation, plan and apply of a step.
 
 #[path = "../../../../tests/oracle/rpc/thing.rs"]
 mod thing;
@@ -21,16 +23,54 @@ use formwork_provider::{
     UpgradeResponse, ValidateRequest,
 };
 use formwork_provider_schema::{Attribute, Block, BlockNesting, NestedBlock, Schema, SchemaSource};
-use formwork_values::{Path, Type, Value, from_msgpack, to_msgpack, value_from_json};
+use formwork_values::{Path, Type, Value, from_msgpack, to_msgpack};
 use serde_json::{Value as Json, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Differences that are meant: scenario, how they begin, and why.
 const ON_PURPOSE: &[(&str, &str, &str)] = &[
     (
         "destroy",
-        "step 2: plan PlanResourceChange",
+        "step 2: plan PlanResourceChange: was not asked by us: {\"config\":\"de",
         "they plan as usual before they plan to destroy",
+    ),
+    (
+        "remove-from-config",
+        "step 2: plan PlanResourceChange: came after ReadResource",
+        "a deletion is planned of the object as it is, so it is read first, as everything else is",
+    ),
+    (
+        "data-source",
+        "step 2: not asked by them: ValidateDataResourceConfig rec_lookup",
+        "what is read later is checked when planning all the same, so that nothing is made before \
+         a mistake is found",
+    ),
+    (
+        "unknown-collections",
+        "step 1: not asked by us: ValidateResourceConfig rec_thing {\"config\":\"de001aa3626167c0aa\
+         636f756e745f7365656ec0a46469736b90a364796e92c41a",
+        TYPED,
+    ),
+    (
+        "unknown-collections",
+        "step 1: not asked by them: ValidateResourceConfig rec_thing {\"config\":\"de001aa3626167c0aa\
+         636f756e745f7365656ec0a46469736b90a364796e92c419",
+        TYPED,
+    ),
+    (
+        "unknown-values",
+        "step 1: not asked by us: ValidateResourceConfig rec_thing {\"config\":\"de001aa3626167c0aa\
+         636f756e745f7365656ec0a46469736b9184a46d6f6465c0a46e616d65d40000a470617468c0a473697a65c0a3\
+         64796ed4",
+        TYPED,
+    ),
+    (
+        "unknown-values",
+        "step 1: not asked by them: ValidateResourceConfig rec_thing {\"config\":\"de001aa3626167c0aa\
+         636f756e745f7365656ec0a46469736b9184a46d6f6465c0a46e616d65d40000a470617468c0a473697a65c0a3\
+         64796e92",
+        TYPED,
     ),
     (
         "ephemeral-write-only",
@@ -43,6 +83,9 @@ const ON_PURPOSE: &[(&str, &str, &str)] = &[
         NOT_KEPT,
     ),
 ];
+
+/// They check a block's references as if they could be of any type; of ours the type is known.
+const TYPED: &str = "what refers to a resource is checked with the type that its schema gives it";
 
 const NOT_KEPT: &str =
     "an object depends on what the state has, and of ephemeral resources it has nothing";
@@ -132,7 +175,16 @@ impl SchemaSource for Schemas {
 struct Tape {
     phase: &'static str,
     calls: Vec<(Json, bool)>,
+    /// Which of the calls were made, in the order in which they first were.
+    made: Vec<usize>,
+    /// What was asked to be checked in this step.
+    validated: BTreeSet<String>,
     differences: Vec<String>,
+}
+
+/// Requests to check a configuration are compared as a set: how often and when is our own matter.
+fn validates(rpc: &str) -> bool {
+    rpc.starts_with("Validate")
 }
 
 struct Player {
@@ -171,6 +223,15 @@ impl Player {
         let ty = self.schemas.of(kind).ty();
         let mut tape = self.tape();
         let phase = tape.phase;
+        if validates(rpc) {
+            tape.validated.insert(line_of(rpc, kind, asked));
+            let recorded = tape.calls.iter().map(|(c, _)| c);
+            let equal = |c: &&Json| c["rpc"] == rpc && c["asked"] == *asked;
+            return recorded
+                .filter(|c| c["type"].as_str().is_none_or(|t| t == kind))
+                .find(equal)
+                .map_or(Json::Null, |c| c["answer"].clone());
+        }
         let of_kind = |c: &Json| {
             c["in"] == phase && c["rpc"] == rpc && c["type"].as_str().is_none_or(|t| t == kind)
         };
@@ -180,12 +241,11 @@ impl Player {
                 .position(|(c, u)| of_kind(c) && (*u == used) && (!equal || c["asked"] == *asked))
         };
         let exact = pick(&tape, true, false).or_else(|| {
-            // asking twice for the same is no difference where it changes nothing
-            if rpc == "ApplyResourceChange" {
-                None
-            } else {
-                pick(&tape, true, true)
-            }
+            // How often these are asked is our own matter: they read and change nothing.
+            ["ConfigureProvider", "UpgradeResourceState"]
+                .contains(&rpc)
+                .then(|| pick(&tape, true, true))
+                .flatten()
         });
         let found = exact.or_else(|| {
             let near = pick(&tape, false, false);
@@ -211,8 +271,12 @@ impl Player {
         match found {
             Some(i) => {
                 let (call, used) = tape.calls.get_mut(i).expect("found");
-                *used = true;
-                call["answer"].clone()
+                let first = !std::mem::replace(used, true);
+                let answer = call["answer"].clone();
+                if first {
+                    tape.made.push(i);
+                }
+                answer
             }
             None => Json::Null,
         }
@@ -230,28 +294,95 @@ impl Player {
         self.tape().phase = phase;
     }
 
-    /// Recorded calls of the phase that were not made.
+    /// Recorded calls of the phase that were not made, or not in that order for an instance.
     fn end(&self) {
         let mut tape = self.tape();
         let phase = tape.phase;
-        let missing: Vec<String> = tape
+        let mut found = Vec::new();
+        let of_phase = |c: &Json| c["in"] == phase;
+        let rpc_of = |c: &Json| c["rpc"].as_str().unwrap_or_default().to_owned();
+        for (i, (call, used)) in tape.calls.iter().enumerate() {
+            let rpc = rpc_of(call);
+            if *used || !of_phase(call) || validates(&rpc) {
+                continue;
+            }
+            // How often providers are configured is our own matter. And an object that planning has
+            // brought to the current schema is not brought there again: the plan holds what came out.
+            let again = tape.calls.iter().enumerate().any(|(j, (c, used))| {
+                let same = match &*rpc {
+                    "ConfigureProvider" => c["asked"] == call["asked"],
+                    "UpgradeResourceState" => {
+                        c["in"] == "plan" && self.instance_of(c) == self.instance_of(call)
+                    }
+                    _ => false,
+                };
+                j != i && *used && same && c["rpc"] == call["rpc"]
+            });
+            if !again {
+                found.push(format!(
+                    "{phase} {rpc}: was not asked by us: {}",
+                    call["asked"]
+                ));
+            }
+        }
+        let mut last: BTreeMap<String, usize> = BTreeMap::new();
+        for i in &tape.made {
+            let Some((call, _)) = tape.calls.get(*i) else {
+                continue;
+            };
+            let former = last.insert(self.instance_of(call), *i);
+            if let Some(former) = former.filter(|f| f > i) {
+                found.push(format!(
+                    "{phase} {}: came after {}",
+                    rpc_of(call),
+                    rpc_of(&tape.calls[former].0)
+                ));
+            }
+        }
+        tape.made.clear();
+        tape.differences.extend(found);
+    }
+
+    /// What was to be checked in all the phases of a step, and what was.
+    fn end_step(&self) -> Vec<String> {
+        let mut tape = self.tape();
+        let asked = std::mem::take(&mut tape.validated);
+        let recorded: BTreeSet<String> = tape
             .calls
             .iter()
-            .filter(|(c, used)| !used && c["in"] == phase)
-            .filter(|(c, _)| {
-                let rpc = c["rpc"].as_str().unwrap_or_default();
-                // how often and when providers are checked and configured is our own matter
-                !rpc.starts_with("Validate") && rpc != "ConfigureProvider"
-            })
-            .map(|(c, _)| {
-                format!(
-                    "{phase} {}: was not asked by us",
-                    c["rpc"].as_str().unwrap_or_default()
-                )
-            })
+            .filter_map(|(c, _)| Some((c["rpc"].as_str()?, c)))
+            .filter(|(rpc, _)| validates(rpc))
+            .map(|(rpc, c)| line_of(rpc, c["type"].as_str().unwrap_or_default(), &c["asked"]))
             .collect();
-        tape.differences.extend(missing);
+        let mut found = std::mem::take(&mut tape.differences);
+        let missing = recorded.difference(&asked);
+        found.extend(missing.map(|l| format!("not asked by us: {l}")));
+        let more = asked.difference(&recorded);
+        found.extend(more.map(|l| format!("not asked by them: {l}")));
+        found
     }
+
+    /// Which instance a recorded call is about: type and name, since the recorded configurations give
+    /// each object a name of its own.
+    fn instance_of(&self, call: &Json) -> String {
+        let kind = call["type"].as_str().unwrap_or_default();
+        let asked = &call["asked"];
+        let ty = self.schemas.of(kind).ty();
+        let of_value = |field: &str| {
+            let value = from_msgpack(&bytes(&asked[field])?, &ty).ok()?;
+            let name = value.at(&Path::ROOT.attribute("name")).ok()?;
+            Some(name.as_str()?.to_owned())
+        };
+        let name = ["prior_state", "current_state", "config"]
+            .into_iter()
+            .find_map(of_value)
+            .or_else(|| Some(asked["raw_state"]["name"].as_str()?.to_owned()));
+        format!("{kind} {}", name.unwrap_or_default())
+    }
+}
+
+fn line_of(rpc: &str, kind: &str, asked: &Json) -> String {
+    format!("{rpc} {kind} {asked}")
 }
 
 fn bytes(hex: &Json) -> Option<Vec<u8>> {
@@ -325,8 +456,9 @@ impl Provider for Player {
         Ok(self.schemas.clone())
     }
 
-    async fn validate_provider_config(&self, _config: &Value) -> Vec<Reported> {
-        Vec::new()
+    async fn validate_provider_config(&self, config: &Value) -> Vec<Reported> {
+        let rpc = "ValidateProviderConfig";
+        reported(&self.answer(rpc, "", &[("config", config)], None))
     }
 
     async fn configure(&self, request: ConfigureRequest) -> Vec<Reported> {
@@ -348,8 +480,16 @@ impl Provider for Player {
         reported(&answer)
     }
 
-    async fn validate_data_config(&self, _request: ValidateRequest) -> Vec<Reported> {
-        Vec::new()
+    async fn validate_data_config(&self, request: ValidateRequest) -> Vec<Reported> {
+        let values = [("config", &request.config)];
+        let rpc = "ValidateDataResourceConfig";
+        reported(&self.answer(rpc, &request.kind, &values, None))
+    }
+
+    async fn validate_ephemeral_config(&self, request: ValidateRequest) -> Vec<Reported> {
+        let values = [("config", &request.config)];
+        let rpc = "ValidateEphemeralResourceConfig";
+        reported(&self.answer(rpc, &request.kind, &values, None))
     }
 
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse {
@@ -444,14 +584,15 @@ impl Provider for Player {
     }
 
     async fn upgrade_resource_state(&self, request: UpgradeRequest) -> UpgradeResponse {
-        let ty = self.schemas.of(&request.kind).ty();
-        let upgraded = match &request.state {
-            RawState::Json(json) => value_from_json(json, &ty).expect("of the schema's type"),
-            RawState::Flatmap(_) => Value::null(ty),
+        let RawState::Json(raw) = &request.state else {
+            panic!("nothing of so old a form was recorded");
         };
+        let raw: Json = serde_json::from_slice(raw).expect("JSON");
+        let asked = json!({"raw_state": raw, "version": request.version});
+        let answer = self.answer_to("UpgradeResourceState", &request.kind, &asked);
         UpgradeResponse {
-            upgraded,
-            reported: Vec::new(),
+            upgraded: self.value(&request.kind, &answer["upgraded_state"]),
+            reported: reported(&answer),
         }
     }
 
@@ -541,7 +682,24 @@ async fn play(scenario: &Json) -> Vec<String> {
             }
         }
         let mut found = Vec::new();
+        if let Some(expected) = step.get("validate") {
+            player.begin("validate");
+            let checked = formwork_ops::validate(&session, None).await;
+            player.end();
+            let facts = json!({
+                "diagnostics": summaries(&checked.diagnostics),
+                "exit": i32::from(checked.diagnostics.has_errors()),
+            });
+            difference("validate", expected, &facts, &mut found);
+        }
+        if step.get("plan").is_none() {
+            found.extend(player.end_step());
+            differences.extend(found.into_iter().map(|d| format!("step {number}: {d}")));
+            continue;
+        }
         player.begin("plan");
+        // They check with nothing known before they plan; of ours that is a command of its own.
+        formwork_ops::validate(&session, None).await;
         let outcome = formwork_ops::plan(&session, &options).await;
         player.end();
         let schemas = outcome.providers.all_schemas();
@@ -584,7 +742,7 @@ async fn play(scenario: &Json) -> Vec<String> {
             let (expected, actual) = (only(&step["resources"]), only(&state["resources"]));
             difference("state", &expected, &actual, &mut found);
         }
-        found.append(&mut player.tape().differences);
+        found.extend(player.end_step());
         differences.extend(found.into_iter().map(|d| format!("step {number}: {d}")));
     }
     differences
