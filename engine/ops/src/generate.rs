@@ -14,11 +14,11 @@ use crate::plan::{PlanOptions, PlanOutcome, plan_untold, plan_with};
 use crate::session::Session;
 use crate::state::{Held, hold};
 use block::resource_block;
-use formwork_addresses::{AbsResource, InstanceKey, ModulePath, ResourceMode};
+use formwork_addresses::{AbsResource, AbsResourceInstance, InstanceKey, ModulePath, ResourceMode};
 use formwork_configuration::{ImportBlock, SourceReader};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_plan::Plan;
-use formwork_planner::{Needed, configure_provider, find, objects_of_state};
+use formwork_planner::{Found, Needed, configure_provider, find, objects_of_state};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,9 +30,24 @@ pub(crate) struct Generated {
     name: String,
     /// Each with the id that it was generated from.
     blocks: BTreeMap<AbsResource, (String, String)>,
+    /// The objects that they were generated from.
+    found: Arc<BTreeMap<AbsResourceInstance, Found>>,
+}
+
+/// What was found in the world for blocks that are lacking.
+#[derive(Default)]
+struct Looked {
+    blocks: BTreeMap<AbsResource, (String, String)>,
+    found: BTreeMap<AbsResourceInstance, Found>,
+    said: Diagnostics,
 }
 
 impl Generated {
+    /// The objects that the blocks were generated from: none is asked for twice.
+    pub(crate) fn found(&self) -> Arc<BTreeMap<AbsResourceInstance, Found>> {
+        self.found.clone()
+    }
+
     /// Puts the blocks to their changes, and takes their file out of the plan's.
     pub(crate) fn tell(&self, plan: &mut Plan) {
         plan.sources.retain(|s| !self.is_named(Path::new(&s.name)));
@@ -123,8 +138,8 @@ pub(crate) async fn plan_generating(
     while listed.contains(&name) {
         name.insert(0, '_');
     }
-    let blocks = match generate(session, &name, &wanted).await {
-        Ok(blocks) => blocks,
+    let looked = match generate(session, &name, &wanted).await {
+        Ok(looked) => looked,
         Err(said) => {
             let mut outcome = plan_untold(session, options).await;
             outcome.plan = None;
@@ -132,13 +147,16 @@ pub(crate) async fn plan_generating(
             return outcome;
         }
     };
+    let found = Arc::new(looked.found);
     let file = |blocks| Generated {
         name: name.clone(),
         blocks,
+        found: found.clone(),
     };
-    let generated = file(blocks.clone());
-    let session = beside(session, file(blocks));
+    let generated = file(looked.blocks.clone());
+    let session = beside(session, file(looked.blocks));
     let mut outcome = plan_with(&session, options, Some(&generated)).await;
+    outcome.diagnostics.append(looked.said);
     outcome.loaded.configuration = written.configuration;
     outcome.generated = Some(generated.text());
     outcome.diagnostics.push(Diagnostic::warning(
@@ -178,7 +196,7 @@ async fn generate(
     session: &Session,
     name: &str,
     wanted: &[ImportBlock],
-) -> Result<BTreeMap<AbsResource, (String, String)>, Diagnostics> {
+) -> Result<Looked, Diagnostics> {
     // Empty blocks tell which providers they need.
     let empty = wanted.iter().map(|i| {
         let resource = &i.to_resource.resource;
@@ -192,6 +210,7 @@ async fn generate(
     let file = Generated {
         name: name.to_owned(),
         blocks: empty.collect(),
+        found: Arc::default(),
     };
     let session = beside(session, file);
     let (mut loaded, said) = load(&session);
@@ -213,7 +232,7 @@ async fn read_all(
     loaded: &mut Loaded,
     held: &Held,
     wanted: &[ImportBlock],
-) -> Result<BTreeMap<AbsResource, (String, String)>, Diagnostics> {
+) -> Result<Looked, Diagnostics> {
     let (variables, said) = loaded.variables(session);
     if said.has_errors() {
         return Err(said);
@@ -226,7 +245,7 @@ async fn read_all(
     let evaluation = Evaluation::at_rest(session, &loaded.configuration, &providers);
     let known = objects_of_state(state, &providers, Needed::Everything).await;
     let evaluator = evaluation.over(known, variables);
-    let mut blocks = BTreeMap::new();
+    let mut looked = Looked::default();
     for import in wanted {
         let (asked, said) = evaluator.imports(import).await;
         if said.has_errors() {
@@ -251,15 +270,19 @@ async fn read_all(
                 let d = providers.unknown_type(&config.provider, resource);
                 return Err(d.at(import.range).into());
             };
-            let (value, ..) = find(&*provider, &schema, &one.to, &one.id, |_| {})
+            let (found, said) = find(&*provider, &schema, &one.to, &one.id, |_| {})
                 .await
                 .map_err(|mut said| {
                     said.default_subject(one.id_range);
                     said
                 })?;
-            let text = resource_block(resource, provider_of(import).as_deref(), &schema, &value);
-            blocks.insert(import.to_resource.clone(), (one.id.to_string(), text));
+            looked.said.append(said);
+            let provider = provider_of(import);
+            let text = resource_block(resource, provider.as_deref(), &schema, &found.value);
+            let block = (one.id.to_string(), text);
+            looked.blocks.insert(import.to_resource.clone(), block);
+            looked.found.insert(one.to.clone(), found);
         }
     }
-    Ok(blocks)
+    Ok(looked)
 }

@@ -8,7 +8,7 @@ use formwork_addresses::{AbsResourceInstance, ResourceMode};
 use formwork_configuration::{Configuration, Repetition, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, nearest};
 use formwork_plan::{Event, Hook};
-use formwork_planner::{Needed, configure_provider, find, objects_of_state, taken_over};
+use formwork_planner::{Found, Needed, configure_provider, find, objects_of_state, taken_over};
 use std::sync::Arc;
 
 /// Finds the object with this id, and writes it into the state at this address.
@@ -168,11 +168,12 @@ async fn import_held(
         action: formwork_plan::Action::NoOp,
         id: formwork_plan::identifier(value),
     };
-    let (value, private, problems) = find(&*provider, &schema, address, id, |found| {
+    let (found, problems) = find(&*provider, &schema, address, id, |found| {
         session.events.emit(Event::RefreshStarted(hook(found)));
     })
     .await?;
     said.append(problems);
+    let Found { value, private } = found;
     session.events.emit(Event::RefreshFinished(hook(&value)));
     // what it is made from is written by the next plan
     let prior = taken_over(&value, private, &schema, Vec::new(), address)

@@ -322,6 +322,7 @@ pub(crate) async fn plan_with(
         refreshed,
         mode: options.mode,
         scope: scope.clone(),
+        found: generated.map(Generated::found).unwrap_or_default(),
         replace: options.replace.clone(),
         defer: options.defer,
         trial,

@@ -457,7 +457,6 @@ async fn import(
     said: &mut Diagnostics,
 ) -> Result<ResourceInstanceObject, Diagnostics> {
     let address = &begun.address;
-    let kind = address.resource.kind.to_string();
     let not_found = |why: &str| {
         Diagnostics::from(
             Diagnostic::error(
@@ -473,35 +472,9 @@ async fn import(
     ) else {
         return Err(not_found("its provider is not there"));
     };
-    let request = provider::ImportRequest {
-        kind: kind.clone(),
-        id: id.to_owned(),
-    };
-    let found = p
-        .import_resource_state(request)
-        .await
-        .map_err(|r| Reported::placed(r, address, None))?;
-    let Some(first) = found.into_iter().find(|f| f.kind == kind) else {
-        return Err(not_found(
-            "the provider finds no object of this type by that id",
-        ));
-    };
-    let read = p
-        .read_resource(provider::ReadRequest {
-            kind,
-            current: first.state,
-            private: first.private,
-        })
-        .await;
-    let secret = marked(&schema.block, &read.new, &marks(begun));
-    let problems = Reported::placed(Reported::hiding(read.reported, &[&secret]), address, None);
-    if problems.has_errors() {
-        return Err(problems);
-    }
+    let (found, problems) = formwork_planner::find(&*p, &schema, address, id, |_| {}).await?;
     said.append(problems);
-    if read.new.is_null() {
-        return Err(not_found("it does not exist"));
-    }
-    stored(begun, &read.new, read.private, &schema, begun.provisions)
+    let object = found.value.unmark_deep().0;
+    stored(begun, &object, found.private, &schema, begun.provisions)
         .ok_or_else(|| not_found("the provider read something that is not of its schema's type"))
 }

@@ -31,6 +31,15 @@ pub(crate) struct Imported {
     pub object: Arc<ResourceInstanceObject>,
 }
 
+/// An object that was found by its id and read.
+#[derive(Clone)]
+pub struct Found {
+    /// The object, with marks.
+    pub value: Value,
+    /// Private data to keep with it.
+    pub private: Bytes,
+}
+
 impl Walk<'_> {
     /// What `import` blocks ask for the instances of a block in one instance of its module.
     pub(crate) async fn imports_of(&self, placed: Placed<'_>) -> Result<Wanted, Diagnostics> {
@@ -100,19 +109,27 @@ impl Walk<'_> {
         wanted: &WantedImport,
     ) -> Result<(PriorObject, Importing), Diagnostics> {
         let events = &self.input.events;
-        let (value, private, said) = find(
-            &*shared.provider,
-            &shared.schema,
-            &wanted.to,
-            &wanted.id,
-            |found| events.emit(Event::RefreshStarted(hook(&wanted.to, found))),
-        )
-        .await
-        .map_err(|mut said| {
-            said.default_subject(wanted.id_range);
-            said
-        })?;
-        let _ = self.say(said);
+        let started = |found: &Value| events.emit(Event::RefreshStarted(hook(&wanted.to, found)));
+        let found = if let Some(found) = self.input.found.get(&wanted.to) {
+            started(&found.value);
+            found.clone()
+        } else {
+            let (found, said) = find(
+                &*shared.provider,
+                &shared.schema,
+                &wanted.to,
+                &wanted.id,
+                started,
+            )
+            .await
+            .map_err(|mut said| {
+                said.default_subject(wanted.id_range);
+                said
+            })?;
+            let _ = self.say(said);
+            found
+        };
+        let Found { value, private } = found;
         events.emit(Event::RefreshFinished(hook(&wanted.to, &value)));
         let prior = taken_over(
             &value,
@@ -169,7 +186,7 @@ fn not_configured(wanted: &WantedImport) -> Diagnostic {
     .at(wanted.to_range)
 }
 
-/// Finds an object by its id, and reads it: its value with marks, and private data.
+/// Finds an object by its id, and reads it.
 ///
 /// # Errors
 /// That there is none, that the type cannot be imported, or what the provider says.
@@ -179,7 +196,7 @@ pub async fn find(
     address: &AbsResourceInstance,
     id: &str,
     found: impl FnOnce(&Value),
-) -> Result<(Value, Bytes, Diagnostics), Diagnostics> {
+) -> Result<(Found, Diagnostics), Diagnostics> {
     let kind = address.resource.kind.to_string();
     let refuse = |summary: &str, why: String| -> Diagnostics {
         Diagnostic::error(summary, why).about(address).into()
@@ -229,11 +246,11 @@ pub async fn find(
             ),
         ));
     };
-    Ok((
-        marked(&schema.block, &new, &PathMarks::new()),
-        read.private,
-        said,
-    ))
+    let found = Found {
+        value: marked(&schema.block, &new, &PathMarks::new()),
+        private: read.private,
+    };
+    Ok((found, said))
 }
 
 /// An object that has just been imported, as the prior state has it.

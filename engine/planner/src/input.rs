@@ -1,5 +1,6 @@
 //! What planning is given, and what it gives.
 
+use crate::imports::Found;
 use crate::refresh::Refreshed;
 use crate::scope::Scope;
 use formwork_addresses::{AbsResource, AbsResourceInstance, ModuleInstance};
@@ -28,6 +29,8 @@ pub struct PlanInput {
     pub mode: PlanMode,
     /// What of it takes part.
     pub scope: Scope,
+    /// Objects to import that have been found and read already.
+    pub found: Arc<BTreeMap<AbsResourceInstance, Found>>,
     /// Instances to replace whatever they look like.
     pub replace: BTreeSet<AbsResourceInstance>,
     /// Whether what cannot be planned yet is left to a later round, instead of failing the run.

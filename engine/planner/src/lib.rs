@@ -38,7 +38,7 @@ mod triggers;
 mod validate;
 mod walk;
 
-pub use imports::{find, taken_over};
+pub use imports::{Found, find, taken_over};
 pub use input::{PlanInput, Planned};
 pub use instance::{PlannedInstance, Subject, Wishes, plan_configured, plan_deletion};
 pub use prior::{PriorObject, decode_managed, stored_marks};
