@@ -119,8 +119,7 @@ impl Run<'_> {
                 config: null,
                 planned_private: planned_private.clone(),
             };
-            let call = provider.apply_resource_change(request, &log);
-            Ok((id, self.or_detached(&log, call).await))
+            Ok((id, self.carry_out(&*provider, request, &log).await))
         };
         let (ended, elapsed) = self.watched(&hook, destroying).await;
         let (id, response) = match ended {

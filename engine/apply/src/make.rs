@@ -257,8 +257,8 @@ impl Run<'_> {
             planned_private: final_plan.private.clone(),
         };
         let making = async {
-            let call = place.provider.apply_resource_change(request, &log);
-            let Some(response) = self.or_detached(&log, call).await else {
+            let provider = &*place.provider;
+            let Some(response) = self.carry_out(provider, request, &log).await else {
                 return Ok(self.detached(address, expected));
             };
             let mut made = self
@@ -594,10 +594,15 @@ impl Run<'_> {
             return Ok(self.left_open(said, address));
         };
         if !failed_already {
+            if !new.is_wholly_known() {
+                const SUMMARY: &str = "Provider returned invalid result object after apply";
+                let problem = "the object holds values that are not known";
+                said.push(against_rules(SUMMARY, change, place, problem));
+            }
             let problem = if new.is_null() {
                 Some("nothing is there after it was made".to_owned())
             } else if !new.is_wholly_known() {
-                Some("the object holds values that are not known".to_owned())
+                None
             } else if !response.legacy_type_system {
                 assert_object_compatible(&place.schema.block, &plan.planned, &new)
                     .first()
@@ -684,8 +689,19 @@ impl Run<'_> {
 }
 
 fn inconsistent(change: &ResourceInstanceChange, place: &Place<'_>, problem: &str) -> Diagnostic {
+    const SUMMARY: &str = "Provider produced inconsistent result after apply";
+    against_rules(SUMMARY, change, place, problem)
+}
+
+/// That a provider's answer is none that it may give.
+fn against_rules(
+    summary: &str,
+    change: &ResourceInstanceChange,
+    place: &Place<'_>,
+    problem: &str,
+) -> Diagnostic {
     Diagnostic::error(
-        "Provider produced inconsistent result after apply",
+        summary,
         format!(
             "The provider {} answered for {} against the rules: {problem}. This is a fault of the provider, not of the \
              configuration; please report it to its makers.",

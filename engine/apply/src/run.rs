@@ -4,17 +4,23 @@ use crate::record::{NoteLog, Record};
 use crate::results::CheckResults;
 use crate::world;
 use formwork_addresses::{AbsResourceInstance, DeposedKey, ResourceMode};
-use formwork_diagnostics::Diagnostics;
+use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_evaluation::Evaluator;
 use formwork_graph::{Cancellation, Dag, Node, Visit, walk};
 use formwork_plan::{
     Action, ChangeSummary, CheckResult, Event, EventSink, Hook, OperationKind, Plan, PlanMode,
     ResourceInstanceChange,
 };
-use formwork_provider::{OpenEphemerals, Providers};
+use formwork_provider::{
+    ApplyRequest, ApplyResponse, Bytes, OpenEphemerals, Provider, Providers, Reported,
+};
+use formwork_values::Value;
 use std::collections::HashMap;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -111,14 +117,10 @@ pub async fn apply(input: &ApplyInput) -> (Applied, Diagnostics) {
         let work = walk(&dag, input.parallelism, &input.cancel, |node| {
             run.operation(node)
         });
-        let renewing = run.renewing();
-        tokio::pin!(work, renewing);
-        loop {
-            tokio::select! {
-                report = &mut work => break report,
-                () = &mut renewing => {}
-            }
-        }
+        let now = || input.evaluator.now();
+        let (report, renewed) = run.opened.renewed_during(now, work).await;
+        run.say(renewed);
+        report
     };
     let closed = run.opened.close_all().await;
     run.say(closed);
@@ -167,14 +169,6 @@ impl Run<'_> {
 
     fn change(&self, index: Option<u32>) -> Option<&ResourceInstanceChange> {
         self.input.plan.changes.get(usize::try_from(index?).ok()?)
-    }
-
-    /// Renews what is open whenever it is due, without end.
-    async fn renewing(&self) {
-        loop {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            self.renew().await;
-        }
     }
 
     async fn renew(&self) {
@@ -231,14 +225,30 @@ impl Run<'_> {
         }
     }
 
+    /// Has a provider do what was begun. Nothing if the run was interrupted and the operation is left to
+    /// run on. A provider that breaks down takes nothing with it: what became of its request is not
+    /// known then.
+    pub(crate) async fn carry_out(
+        &self,
+        provider: &dyn Provider,
+        request: ApplyRequest,
+        log: &NoteLog<'_>,
+    ) -> Option<ApplyResponse> {
+        let mut call = pin!(provider.apply_resource_change(request, log));
+        let call = poll_fn(|context| {
+            let poll = AssertUnwindSafe(|| call.as_mut().poll(context));
+            match catch_unwind(poll) {
+                Ok(poll) => poll,
+                Err(_) => Poll::Ready(crashed()),
+            }
+        });
+        self.or_detached(log, call).await
+    }
+
     /// Waits for a provider's call. Once the run is interrupted, and some time has been given to it, a
     /// call is left alone whose provider has noted how its outcome is found: nothing then, and the
     /// operation stays open in the journal, as if the process had died.
-    pub(crate) async fn or_detached<T>(
-        &self,
-        log: &NoteLog<'_>,
-        call: impl Future<Output = T>,
-    ) -> Option<T> {
+    async fn or_detached<T>(&self, log: &NoteLog<'_>, call: impl Future<Output = T>) -> Option<T> {
         const LOOK: Duration = Duration::from_millis(100);
         tokio::pin!(call);
         tokio::select! {
@@ -266,5 +276,20 @@ impl Run<'_> {
             Action::Forget => summary.forget += 1,
             _ => {}
         }
+    }
+}
+
+/// The answer of a provider that broke down in the middle of a call.
+fn crashed() -> ApplyResponse {
+    let d = Diagnostic::error(
+        "Provider crashed",
+        "The provider broke down while it was at this. What became of its request is not known.",
+    );
+    ApplyResponse {
+        new: Value::dynamic(),
+        private: Bytes::from([]),
+        legacy_type_system: false,
+        outcome_unknown: true,
+        reported: vec![Reported::whole(d)],
     }
 }

@@ -227,7 +227,10 @@ async fn run(
     session
         .events
         .emit(Event::Started(Phase::Apply, Some(plan.graph.nodes().len())));
-    let (applied, said) = formwork_apply::apply(&input).await;
+    let (applied, said) = {
+        let applying = formwork_apply::apply(&input);
+        session.stoppable(&providers, applying).await
+    };
     drop(input);
     // What is deferred is told where the rounds are driven.
     let limited = !plan.targets.is_empty() || !plan.is_deferred();

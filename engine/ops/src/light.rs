@@ -6,9 +6,10 @@
 //! over the state so refreshed. What was not read is believed to be as the state has it: the plan says
 //! how many objects that are.
 
+use crate::session::Session;
 use formwork_addresses::{AbsResource, AbsResourceInstance, ModulePath, Resource, ResourceMode};
 use formwork_diagnostics::Diagnostics;
-use formwork_plan::{Action, EventSink, ResourceInstanceChange};
+use formwork_plan::{Action, ResourceInstanceChange};
 use formwork_planner::{PlanInput, RefreshOptions, Refreshed, refresh};
 use formwork_provider::Providers;
 use formwork_state::State;
@@ -26,16 +27,17 @@ fn block(resource: &AbsResource) -> Block {
 /// Reads what a plan touches. `input` makes what is planned without a word over a state; the answer says
 /// how many objects that take part were not read.
 pub(crate) async fn refresh_changed(
+    session: &Session,
     state: &State,
     providers: &Providers,
     takes_part: &(dyn Fn(&AbsResourceInstance) -> bool + Sync),
     input: impl Fn(Refreshed) -> PlanInput,
-    events: &dyn EventSink,
 ) -> (Refreshed, u64, Diagnostics) {
     let remembered = RefreshOptions {
         read: false,
         scope: None,
         events: &(),
+        cancel: &session.cancel,
     };
     let (mut refreshed, said) = refresh(state, providers, &remembered).await;
     let mut all = said;
@@ -57,7 +59,8 @@ pub(crate) async fn refresh_changed(
         let options = RefreshOptions {
             read: true,
             scope: Some(&scope),
-            events,
+            events: &*session.events,
+            cancel: &session.cancel,
         };
         let before = refreshed.state.clone();
         let (mut next, said) = refresh(&before, providers, &options).await;

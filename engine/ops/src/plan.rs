@@ -314,6 +314,7 @@ pub(crate) async fn plan_with(
         read: options.refresh,
         scope: (scope.is_limited() || !leaving.is_empty()).then_some(&in_scope),
         events: &*session.events,
+        cancel: &session.cancel,
     };
     let input = |refreshed: Refreshed, trial: bool| PlanInput {
         evaluator: evaluation.over(Objects::new(), variables.clone()),
@@ -339,11 +340,16 @@ pub(crate) async fn plan_with(
             refreshed.moved_from.clone_from(&moved_from);
             input(refreshed, true)
         };
-        let (refreshed, not_read, said) =
-            refresh_changed(&state, &providers, &in_scope, trial, &*session.events).await;
+        let (refreshed, not_read, said) = session
+            .stoppable(
+                &providers,
+                refresh_changed(session, &state, &providers, &in_scope, trial),
+            )
+            .await;
         (refreshed, Some(not_read), said)
     } else {
-        let (refreshed, said) = refresh(&state, &providers, &refresh_options).await;
+        let reading = refresh(&state, &providers, &refresh_options);
+        let (refreshed, said) = session.stoppable(&providers, reading).await;
         (refreshed, None, said)
     };
     refreshed.moved_from = moved_from;
@@ -372,7 +378,10 @@ pub(crate) async fn plan_with(
             };
             (nothing, Diagnostics::new())
         }
-        None => formwork_planner::plan(input).await,
+        None => {
+            let planning = formwork_planner::plan(input);
+            session.stoppable(&providers, planning).await
+        }
     };
     diagnostics.append(said);
     if options.mode == PlanMode::Normal {

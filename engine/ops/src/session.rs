@@ -7,8 +7,10 @@ use formwork_environment::Environment;
 use formwork_eval::Confinement;
 use formwork_graph::Cancellation;
 use formwork_plan::{ChangeSummary, EventSink, Plan};
-use formwork_provider::ProviderFactory;
+use formwork_provider::{ProviderFactory, Providers};
 use formwork_state::{Sleeper, StateStores};
+use futures::future::Either;
+use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,6 +103,25 @@ pub struct Session {
 }
 
 impl Session {
+    /// Does work that waits for providers. The first request to stop is passed on to them, once, so that
+    /// they may end what they can; the work is waited for all the same.
+    pub(crate) async fn stoppable<T>(
+        &self,
+        providers: &Providers,
+        work: impl Future<Output = T>,
+    ) -> T {
+        let work = std::pin::pin!(work);
+        let stop = std::pin::pin!(async {
+            self.cancel.cancelled().await;
+            providers.stop().await;
+            std::future::pending::<()>().await;
+        });
+        match futures::future::select(work, stop).await {
+            Either::Left((done, _)) => done,
+            Either::Right(((), work)) => work.await,
+        }
+    }
+
     /// Where the command was called, which `-chdir` does not change.
     pub(crate) fn called_in(&self) -> &Path {
         let called_in = self.settings.called_in.as_deref();

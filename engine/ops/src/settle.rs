@@ -113,7 +113,17 @@ async fn settle_one(
 ) -> Result<(Resolution, String, Diagnostics), Diagnostics> {
     let begun = &operation.begun;
     let address = &begun.address;
-    if operation.notes.is_empty() && begun.found.is_none() {
+    // Data sources change nothing, and what is forgotten is not asked about.
+    let asks = matches!(
+        begun.action,
+        OperationAction::Create | OperationAction::Update | OperationAction::Delete
+    );
+    let promised = || {
+        let of_instance = providers.for_instance(&begun.provider, address);
+        let any = || providers.unconfigured(&begun.provider.provider).cloned();
+        of_instance.or_else(any).is_some_and(|p| p.keeps_notes())
+    };
+    if operation.notes.is_empty() && begun.found.is_none() && (!asks || promised()) {
         // Without a note no request was sent.
         return Ok((
             Resolution::NotDone,

@@ -8,6 +8,7 @@
 use crate::prior::{PriorObject, decode_managed};
 use formwork_addresses::{AbsProviderConfig, AbsResourceInstance, DeposedKey, ResourceMode};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_graph::Cancellation;
 use formwork_plan::{Action, Event, EventSink, Hook, ResourceInstanceChange};
 use formwork_provider::{Bytes, Providers, ReadRequest, Reported};
 use formwork_provider_schema::{Schema, adopted, marked};
@@ -42,6 +43,8 @@ pub struct RefreshOptions<'a> {
     pub scope: Option<&'a (dyn Fn(&AbsResourceInstance) -> bool + Sync)>,
     /// Where events go.
     pub events: &'a dyn EventSink,
+    /// A request to stop: nothing more is read then, which the plan that follows tells.
+    pub cancel: &'a Cancellation,
 }
 
 struct Item {
@@ -99,7 +102,8 @@ pub async fn refresh(
         if read.is_empty() {
             continue;
         }
-        let Some(provider) = providers.configured(&config) else {
+        let provider = providers.configured(&config);
+        let Some(provider) = provider.filter(|_| !options.cancel.is_cancelled()) else {
             for item in read {
                 refreshed.unread.push(item.key.clone());
                 refreshed.objects.insert(item.key, item.prior);

@@ -663,10 +663,12 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
                 said.append(check_removed(&input.evaluator, &input.providers).await);
             }
             if !said.has_errors() {
-                let report = walk(graph.dag(), input.parallelism, &input.cancel, |node| {
+                let work = walk(graph.dag(), input.parallelism, &input.cancel, |node| {
                     walk_.visit(node)
-                })
-                .await;
+                });
+                let evaluator = &input.evaluator;
+                let (report, renewed) = walk_.opened.renewed_during(|| evaluator.now(), work).await;
+                said.append(renewed);
                 let silent = !input.cancel.is_cancelled() && !lock(&walk_.diagnostics).has_errors();
                 if silent && !report.all_done() {
                     said.push(not_walked(&input, &report));

@@ -148,6 +148,10 @@ impl Provider for FormworkProvider {
         }
     }
 
+    fn keeps_notes(&self) -> bool {
+        true
+    }
+
     async fn apply_resource_change(
         &self,
         request: ApplyRequest,

@@ -94,6 +94,10 @@ impl Provider for BuiltinProvider {
         }
     }
 
+    fn keeps_notes(&self) -> bool {
+        true
+    }
+
     async fn apply_resource_change(
         &self,
         request: ApplyRequest,

@@ -254,6 +254,10 @@ impl Provider for GoogleProvider {
         }
     }
 
+    fn keeps_notes(&self) -> bool {
+        true
+    }
+
     async fn apply_resource_change(
         &self,
         request: ApplyRequest,

@@ -7,8 +7,9 @@ use crate::{Bytes, OpenRequest, Provider, Reported};
 use formwork_addresses::AbsResourceInstance;
 use formwork_diagnostics::Diagnostics;
 use formwork_values::{Type, Value};
+use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The ephemeral resources that a run has open.
 #[derive(Default)]
@@ -82,6 +83,27 @@ impl OpenEphemerals {
             }
         }
         said
+    }
+
+    /// Does work, and renews what is due by the clock while it lasts, however long a single call takes.
+    pub async fn renewed_during<T>(
+        &self,
+        now: impl Fn() -> SystemTime,
+        work: impl Future<Output = T>,
+    ) -> (T, Diagnostics) {
+        const LOOK: Duration = Duration::from_secs(1);
+        let mut said = Diagnostics::new();
+        let mut work = std::pin::pin!(work);
+        loop {
+            let renewing = async {
+                tokio::time::sleep(LOOK).await;
+                self.renew_due(now()).await
+            };
+            tokio::select! {
+                done = &mut work => return (done, said),
+                renewed = renewing => said.append(renewed),
+            }
+        }
     }
 
     /// Closes all, the last opened first.

@@ -87,6 +87,14 @@ pub trait Provider: Send + Sync {
     /// Says what an apply would make of the object.
     async fn plan_resource_change(&self, request: PlanRequest) -> PlanResponse;
 
+    /// Whether every request that changes anything is noted before it is sent ([`OperationLog`]), or
+    /// none is ever sent. Then an operation without a note was not done. A provider that does not
+    /// promise it (plugins know of no notes) is asked what became of the operation, and mostly nobody
+    /// can tell but the user.
+    fn keeps_notes(&self) -> bool {
+        false
+    }
+
     /// Makes the world as planned. `log` is durable: see [`OperationLog`].
     async fn apply_resource_change(
         &self,

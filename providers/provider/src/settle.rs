@@ -45,8 +45,8 @@ pub struct PendingOperation {
     pub planned: Value,
     /// Private data from planning.
     pub planned_private: Bytes,
-    /// Everything noted, in order; empty if the process died before the first note, in which case
-    /// no request was sent.
+    /// Everything noted, in order; empty if the process died before the first note. Of a provider that
+    /// keeps notes no request was sent then, and it is not asked.
     pub notes: Vec<Bytes>,
 }
 

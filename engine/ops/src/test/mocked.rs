@@ -334,6 +334,10 @@ impl Provider for Mocked {
         response
     }
 
+    fn keeps_notes(&self) -> bool {
+        true
+    }
+
     async fn apply_resource_change(
         &self,
         request: ApplyRequest,

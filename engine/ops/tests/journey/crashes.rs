@@ -110,6 +110,10 @@ impl Provider for Worldly {
         }
         response
     }
+    fn keeps_notes(&self) -> bool {
+        true
+    }
+
     async fn apply_resource_change(
         &self,
         request: ApplyRequest,

@@ -2,8 +2,12 @@
 
 use crate::beyond::Story;
 use crate::places::Places;
+use crate::scripted::{Stand, guard, string};
 use formwork_plan::PlanMode;
+use formwork_provider::{OpenEphemerals, RenewResponse};
+use formwork_values::{Type, Value};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 fn story(main: &str) -> (Story, Places) {
     let mut story = Story::of(&[("main.tf", main)]);
@@ -154,4 +158,57 @@ async fn what_is_ephemeral_goes_nowhere_else() {
         let told = story.step(&[], PlanMode::Normal).await;
         assert_eq!(told, [expected], "{text}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn renewed_when_due_however_long_one_call_takes_and_closed_last_opened_first() {
+    let stand = Stand::new("");
+    let start = tokio::time::Instant::now();
+    let now = move || SystemTime::UNIX_EPOCH + start.elapsed();
+    let in_30 = move || Some(now() + Duration::from_secs(30));
+    let script = &stand.script;
+    *guard(&script.on_open) = Arc::new(move |request, mut response| {
+        if string(&request.config, "name").as_deref() == Some("short") {
+            response.renew_at = in_30();
+        }
+        response
+    });
+    *guard(&script.on_renew) = Some(Arc::new(move |private| RenewResponse {
+        private,
+        renew_at: in_30(),
+        reported: Vec::new(),
+    }));
+    let address = "example.test/acme/x".parse().expect("an address");
+    let provider = stand.session().factory.launch(&address).await;
+    let provider = provider.expect("launched");
+    let opened = OpenEphemerals::default();
+    for name in ["short", "long"] {
+        let config = Value::object([
+            ("name", Value::string(name)),
+            ("value", Value::null(Type::String)),
+        ]);
+        let at = format!("ephemeral.x_token.{name}").parse().expect("one");
+        let (_, reported) = opened.open(&at, provider.clone(), config).await;
+        assert!(reported.is_empty());
+    }
+    let work = async {
+        tokio::time::sleep(Duration::from_secs(100)).await;
+        "done"
+    };
+    let (done, said) = opened.renewed_during(now, work).await;
+    assert_eq!(done, "done");
+    assert!(!said.has_errors());
+    assert!(!opened.close_all().await.has_errors());
+    assert_eq!(
+        script.asked(),
+        [
+            "Open short",
+            "Open long",
+            "Renew short",
+            "Renew short",
+            "Renew short",
+            "Close long",
+            "Close short"
+        ]
+    );
 }

@@ -379,6 +379,10 @@ impl Provider for Things {
         answer(with(&request.proposed, &changes), replace, Vec::new())
     }
 
+    fn keeps_notes(&self) -> bool {
+        true
+    }
+
     async fn apply_resource_change(
         &self,
         request: ApplyRequest,
