@@ -11,7 +11,7 @@ use formwork_journal::{Begun, JournalEntry, OperationAction, OperationId};
 use formwork_plan::{Action, Event, Hook, ResourceInstanceChange, decide};
 use formwork_provider::{
     ApplyRequest, ApplyResponse, Bytes, PlanRequest, PlanResponse, Provider, Reported,
-    ValidateRequest,
+    validate_block,
 };
 use formwork_provider_schema::{
     Ignored, Schema, adopted, assert_object_compatible, marked, marks_without_ignored,
@@ -110,20 +110,9 @@ impl Run<'_> {
         {
             return Ok(false);
         }
-        let (config, said) = self.config(&place, &scope, &functions).await;
-        if said.has_errors() {
-            return Err(said);
-        }
-        // Warnings about the configuration were said when planning.
-        place.config = config.clone();
-        let (config, marks) = config.unmark_deep();
-        if !config.is_wholly_known() {
-            return Err(broken(
-                address,
-                "its configuration holds values that are still not known",
-            ));
-        }
-        self.validated(&place, address, &config).await?;
+        let (config, marks) = self
+            .configured(&mut place, address, &scope, &functions)
+            .await?;
         let null = Value::null(place.schema.ty());
         let update = change.action == Action::Update;
         let prior = if update {
@@ -320,7 +309,7 @@ impl Run<'_> {
         .await
     }
 
-    pub(crate) async fn config(
+    async fn config(
         &self,
         place: &Place<'_>,
         scope: &ModuleScope<'_>,
@@ -346,33 +335,36 @@ impl Run<'_> {
             .await
     }
 
-    /// Has the provider check a configuration that was planned with parts of it unknown. Its warnings
-    /// were said when planning.
-    pub(crate) async fn validated(
+    /// Evaluates the configuration of an instance, now that all of it must be known, and has the provider
+    /// check it: without marks, and where these are. The place keeps it with them. Warnings about it were
+    /// said when planning.
+    pub(crate) async fn configured(
         &self,
-        place: &Place<'_>,
+        place: &mut Place<'_>,
         address: &AbsResourceInstance,
-        config: &Value,
-    ) -> Result<(), Diagnostics> {
-        let request = ValidateRequest {
-            kind: address.resource.kind.to_string(),
-            config: config.clone(),
-        };
-        let provider = &place.provider;
-        let reported = match address.resource.mode {
-            ResourceMode::Managed => provider.validate_resource_config(request).await,
-            ResourceMode::Data => provider.validate_data_config(request).await,
-            ResourceMode::Ephemeral => provider.validate_ephemeral_config(request).await,
-        };
-        let said = Reported::placed(
-            Reported::hiding(reported, &[&place.config]),
-            address,
-            Some(place.block.range),
-        );
+        scope: &ModuleScope<'_>,
+        functions: &ModuleFunctions<'_>,
+    ) -> Result<(Value, PathMarks), Diagnostics> {
+        let (config, said) = self.config(place, scope, functions).await;
+        if said.has_errors() {
+            return Err(said);
+        }
+        place.config = config.clone();
+        let (plain, marks) = config.unmark_deep();
+        if !plain.is_wholly_known() {
+            return Err(broken(
+                address,
+                "its configuration holds values that are still not known",
+            ));
+        }
+        let provider = &*place.provider;
+        let resource = &address.resource;
+        let reported = validate_block(provider, resource, &place.config, plain.clone()).await;
+        let said = Reported::placed(reported, address, Some(place.block.range));
         if said.has_errors() {
             return Err(said.into_iter().filter(Diagnostic::is_error).collect());
         }
-        Ok(())
+        Ok((plain, marks))
     }
 
     /// Plans the object again, now that everything is known, and holds the answer against the plan.
@@ -594,24 +586,17 @@ impl Run<'_> {
             return Ok(self.left_open(said, address));
         };
         if !failed_already {
-            if !new.is_wholly_known() {
+            if new.is_null() {
+                let problem = "nothing is there after it was made";
+                said.push(inconsistent(change, place, problem));
+            } else if !new.is_wholly_known() {
                 const SUMMARY: &str = "Provider returned invalid result object after apply";
                 let problem = "the object holds values that are not known";
                 said.push(against_rules(SUMMARY, change, place, problem));
-            }
-            let problem = if new.is_null() {
-                Some("nothing is there after it was made".to_owned())
-            } else if !new.is_wholly_known() {
-                None
             } else if !response.legacy_type_system {
-                assert_object_compatible(&place.schema.block, &plan.planned, &new)
-                    .first()
-                    .map(ToString::to_string)
-            } else {
-                None
-            };
-            if let Some(problem) = problem {
-                said.push(inconsistent(change, place, &problem));
+                let wrong = assert_object_compatible(&place.schema.block, &plan.planned, &new);
+                let problem = wrong.first().map(ToString::to_string);
+                said.extend(problem.map(|p| inconsistent(change, place, &p)));
             }
         }
         let failed = said.has_errors();

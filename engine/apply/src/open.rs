@@ -77,25 +77,15 @@ impl Run<'_> {
             provider,
             config: Value::null(Type::Dynamic),
         };
-        let (config, said) = self.config(&place, &scope, &functions).await;
-        if said.has_errors() {
-            return Err(said);
-        }
-        let (plain, marks) = config.clone().unmark_deep();
-        if !plain.is_wholly_known() {
-            return Err(broken(
-                address,
-                "its configuration holds values that are still not known",
-            ));
-        }
-        place.config = config.clone();
-        self.validated(&place, address, &plain).await?;
+        let (plain, marks) = self
+            .configured(&mut place, address, &scope, &functions)
+            .await?;
         let (answer, reported) = self
             .opened
             .open(address, place.provider.clone(), plain)
             .await;
         let said = Reported::placed(
-            Reported::hiding(reported, &[&config]),
+            Reported::hiding(reported, &[&place.config]),
             address,
             Some(block.range),
         );

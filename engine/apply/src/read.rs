@@ -87,20 +87,10 @@ impl Run<'_> {
         {
             return Ok(false);
         }
-        let (config, said) = self.config(&place, &scope, &functions).await;
-        if said.has_errors() {
-            return Err(said);
-        }
-        let shown = config.clone();
-        let (config, marks) = config.unmark_deep();
-        if !config.is_wholly_known() {
-            return Err(broken(
-                address,
-                "its configuration holds values that are still not known",
-            ));
-        }
-        place.config = shown.clone();
-        self.validated(&place, address, &config).await?;
+        let (config, marks) = self
+            .configured(&mut place, address, &scope, &functions)
+            .await?;
+        let shown = place.config.clone();
         let hook = hook(address, Action::Read, &shown);
         let id = self
             .input

@@ -9,7 +9,7 @@ use formwork_diagnostics::{Diagnostic, Diagnostics, Severity};
 use formwork_evaluation::{ModuleFunctions, ModuleScope, Verdict};
 use formwork_graph::{Node, Visit, What};
 use formwork_plan::{Action, ActionReason, CheckKind, Event, PlanMode, ResourceInstanceChange};
-use formwork_provider::{Bytes, DeferredReason, ReadDataRequest, Reported, ValidateRequest};
+use formwork_provider::{Bytes, DeferredReason, ReadDataRequest, Reported, validate_block};
 use formwork_provider_schema::{adopted, marked, unknown_computed};
 use formwork_state::ResourceInstanceObject;
 use formwork_values::Value;
@@ -247,17 +247,8 @@ impl<'a> Walk<'a> {
         let (plain, marks) = config.clone().unmark_deep();
         let kind = block.address.kind.to_string();
         let provider = self.provider_for(shared, address);
-        let reported = provider
-            .validate_data_config(ValidateRequest {
-                kind: kind.clone(),
-                config: plain.clone(),
-            })
-            .await;
-        said.append(placed_in(
-            Reported::hiding(reported, &[&config]),
-            block,
-            address,
-        ));
+        let reported = validate_block(&*provider, &block.address, &config, plain.clone()).await;
+        said.append(placed_in(reported, block, address));
         if said.has_errors() {
             return (Read::Not(None), said);
         }

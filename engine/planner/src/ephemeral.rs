@@ -8,7 +8,7 @@ use crate::walk::{Walk, lock, with_origin};
 use formwork_addresses::{AbsResourceInstance, InstanceKey};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_graph::Visit;
-use formwork_provider::{Reported, ValidateRequest};
+use formwork_provider::{Reported, validate_block};
 use formwork_provider_schema::{adopted, marked};
 use formwork_values::{Mark, Value};
 
@@ -75,18 +75,9 @@ impl Walk<'_> {
         }
         lock(&self.ephemeral).push((address.clone(), shared.provider_config.clone()));
         let (plain, marks) = config.clone().unmark_deep();
-        let reported = shared
-            .provider
-            .validate_ephemeral_config(ValidateRequest {
-                kind: address.resource.kind.to_string(),
-                config: plain.clone(),
-            })
-            .await;
-        said.append(placed_in(
-            Reported::hiding(reported, &[&config]),
-            shared.block,
-            address,
-        ));
+        let provider = &*shared.provider;
+        let reported = validate_block(provider, &address.resource, &config, plain.clone()).await;
+        said.append(placed_in(reported, shared.block, address));
         if said.has_errors() {
             return (false, said);
         }

@@ -17,7 +17,7 @@ use formwork_evaluation::{
     Condition, Evaluator, Expansion, ModuleScope, RepetitionData, decode, expand,
 };
 use formwork_graph::{StaticGraph, What};
-use formwork_provider::{Providers, Reported, ValidateRequest};
+use formwork_provider::{Providers, Reported, validate_block};
 use formwork_values::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -357,24 +357,14 @@ impl Validation<'_> {
         let Some(provider) = self.providers.unconfigured(&config.provider) else {
             return;
         };
-        let request = ValidateRequest {
-            kind: block.address.kind.to_string(),
-            config: value.clone().unmark_deep().0,
-        };
-        let reported: Vec<Reported> = match block.address.mode {
-            ResourceMode::Managed => provider.validate_resource_config(request).await,
-            ResourceMode::Data => provider.validate_data_config(request).await,
-            ResourceMode::Ephemeral => provider.validate_ephemeral_config(request).await,
-        };
+        let plain = value.clone().unmark_deep().0;
+        let reported = validate_block(&**provider, &block.address, value, plain).await;
         let address = block
             .address
             .in_module(&formwork_addresses::ModuleInstance::root())
             .instance(InstanceKey::None);
-        self.said.append(crate::managed::placed_in(
-            Reported::hiding(reported, &[value]),
-            block,
-            &address,
-        ));
+        self.said
+            .append(crate::managed::placed_in(reported, block, &address));
     }
 }
 

@@ -40,6 +40,7 @@ pub use requests::{
 pub use settle::{NoteError, OperationLog, PendingOperation, Settlement};
 
 use async_trait::async_trait;
+use formwork_addresses::{Resource, ResourceMode};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_provider_schema::SchemaSource;
 use formwork_values::Value;
@@ -166,6 +167,27 @@ pub trait Provider: Send + Sync {
         let _ = request;
         Diagnostics::new()
     }
+}
+
+/// Has a provider check the configuration of a block, by the mode of the block; unknown values are
+/// allowed. It is given `plain`; what is sensitive in `config`, the same with marks, is taken out of what
+/// it says.
+pub async fn validate_block(
+    provider: &dyn Provider,
+    block: &Resource,
+    config: &Value,
+    plain: Value,
+) -> Vec<Reported> {
+    let request = ValidateRequest {
+        kind: block.kind.to_string(),
+        config: plain,
+    };
+    let reported = match block.mode {
+        ResourceMode::Managed => provider.validate_resource_config(request).await,
+        ResourceMode::Data => provider.validate_data_config(request).await,
+        ResourceMode::Ephemeral => provider.validate_ephemeral_config(request).await,
+    };
+    Reported::hiding(reported, &[config])
 }
 
 /// An error that says that a provider lacks something that was asked of it.
