@@ -112,20 +112,25 @@ pub(crate) fn placed_at_value(
     }
 }
 
-/// In a run that only records, what does not hold is told and keeps nobody from recording it.
-pub(crate) fn tolerated(
+/// Judges rules, and says whether what depends on them may go on. In a run that only records, what does
+/// not hold is told and keeps nobody from recording it.
+pub(crate) async fn judge_for(
     mode: PlanMode,
+    evaluator: &Evaluator,
+    rules: &[CheckRule],
     kind: Condition,
-    verdicts: &[Verdict],
-    said: &mut Diagnostics,
-) -> bool {
+    scope: &ModuleScope<'_>,
+    functions: &ModuleFunctions<'_>,
+) -> (bool, Vec<Verdict>, Diagnostics) {
+    let (verdicts, mut said) = judge(evaluator, rules, kind, scope, functions).await;
     if mode != PlanMode::RefreshOnly {
-        return !verdicts.iter().any(is_bad);
+        return (!verdicts.iter().any(is_bad), verdicts, said);
     }
     for d in said.iter_mut().filter(|d| d.summary == kind.failed()) {
         d.severity = Severity::Warning;
     }
-    !verdicts.iter().any(|v| matches!(v, Verdict::Error))
+    let holds = !verdicts.iter().any(|v| matches!(v, Verdict::Error));
+    (holds, verdicts, said)
 }
 
 /// Whether a verdict keeps what depends on it from going on.

@@ -1,6 +1,6 @@
 //! Managed resources: each configured instance against its object in the refreshed state.
 
-use crate::conditions::{judge, tolerated};
+use crate::conditions::judge_for;
 use crate::imports::Wanted;
 use crate::instance::{Subject, Wishes, plan_configured};
 use crate::prior::PriorObject;
@@ -10,14 +10,14 @@ use crate::walk::{Walk, join, lock};
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ResourceMode,
 };
-use formwork_configuration::{IgnoreChanges, Module, ResourceBlock};
+use formwork_configuration::{CheckRule, IgnoreChanges, Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics, nearest};
 use formwork_evaluation::{
     Condition, Evaluator, Expansion, ModuleFunctions, ModuleScope, Verdict, decode,
 };
 use formwork_graph::{Node, Visit};
 use formwork_plan::{CheckKind, Event, PlanMode};
-use formwork_provider::{Provider, Reported, ValidateRequest};
+use formwork_provider::{Provider, Reported, validate_block};
 use formwork_provider_schema::{Ignored, Schema};
 use formwork_values::{Path, Step, Type, Value};
 use futures::StreamExt as _;
@@ -301,17 +301,8 @@ impl<'a> Walk<'a> {
         }
         let plain = config.clone().unmark_deep().0;
         let provider = self.provider_for(shared, &address);
-        let reported = provider
-            .validate_resource_config(ValidateRequest {
-                kind: block.address.kind.to_string(),
-                config: plain,
-            })
-            .await;
-        said.append(placed_in(
-            Reported::hiding(reported, &[&config]),
-            block,
-            &address,
-        ));
+        let reported = validate_block(&*provider, &block.address, &config, plain).await;
+        said.append(placed_in(reported, block, &address));
         if said.has_errors() {
             return (false, said);
         }
@@ -447,25 +438,9 @@ impl<'a> Walk<'a> {
         functions: &ModuleFunctions<'_>,
     ) -> (bool, Diagnostics) {
         let rules = &shared.block.lifecycle.preconditions;
-        if rules.is_empty() {
-            return (true, Diagnostics::new());
-        }
-        let (verdicts, mut said) = judge(
-            &self.input.evaluator,
-            rules,
-            Condition::Precondition,
-            scope,
-            functions,
-        )
-        .await;
-        self.note(shared, address, &verdicts);
-        let holds = tolerated(
-            self.input.mode,
-            Condition::Precondition,
-            &verdicts,
-            &mut said,
-        );
-        (holds, addressed(said, address))
+        let kind = Condition::Precondition;
+        self.conditions(shared, address, rules, kind, scope, functions)
+            .await
     }
 
     pub(crate) async fn postconditions(
@@ -477,25 +452,30 @@ impl<'a> Walk<'a> {
         object: Value,
     ) -> (bool, Diagnostics) {
         let rules = &shared.block.lifecycle.postconditions;
+        let kind = Condition::Postcondition;
+        let scope = scope.with_self(object);
+        self.conditions(shared, address, rules, kind, &scope, functions)
+            .await
+    }
+
+    /// Whether the conditions of an instance hold, which is noted.
+    async fn conditions(
+        &self,
+        shared: &Shared<'_>,
+        address: &AbsResourceInstance,
+        rules: &[CheckRule],
+        kind: Condition,
+        scope: &ModuleScope<'_>,
+        functions: &ModuleFunctions<'_>,
+    ) -> (bool, Diagnostics) {
         if rules.is_empty() {
             return (true, Diagnostics::new());
         }
-        let scope = scope.with_self(object);
-        let (verdicts, mut said) = judge(
-            &self.input.evaluator,
-            rules,
-            Condition::Postcondition,
-            &scope,
-            functions,
-        )
-        .await;
+        let mode = self.input.mode;
+        let evaluator = &self.input.evaluator;
+        let (holds, verdicts, said) =
+            judge_for(mode, evaluator, rules, kind, scope, functions).await;
         self.note(shared, address, &verdicts);
-        let holds = tolerated(
-            self.input.mode,
-            Condition::Postcondition,
-            &verdicts,
-            &mut said,
-        );
         (holds, addressed(said, address))
     }
 

@@ -2,9 +2,9 @@
 //!
 //! With targets it is what they name and what that needs; in a destroy run what they name and what is
 //! made from it. Within one instance of a module only that instance is needed: naming `module.m["a"]`
-//! brings nothing of `module.m["b"]` along. What is excluded does not take part, nor does what needs it (in a destroy run: what it
-//! needs). Outputs of the root module take part if they are made from resources, all of which do. Checks
-//! do not, since what they look at may not be as it is to be.
+//! brings nothing of `module.m["b"]` along. What is excluded does not take part, nor does what needs it
+//! (in a destroy run: what it needs). Outputs of the root module take part if they are made from
+//! resources, all of which do. Checks do not, since what they look at may not be as it is to be.
 
 use crate::modules::ModuleSet;
 use crate::refresh::Refreshed;
@@ -87,29 +87,22 @@ impl Scope {
             },
             None => None,
         };
+        let dag = graph.dag();
         let root = ModulePath::root();
         let blocks = Blocks {
-            paths: graph
-                .dag()
-                .nodes()
-                .map(|n| graph.get(n).map_or(&root, |node| &node.module))
+            paths: (dag.nodes().map(|n| graph.get(n)))
+                .map(|node| node.map_or(&root, |node| &node.module))
                 .collect(),
-            resources: graph
-                .dag()
-                .nodes()
-                .map(|n| block(n).map(|(_, r)| r))
-                .collect(),
+            resources: dag.nodes().map(|n| block(n).map(|(_, r)| r)).collect(),
         };
-        let needs = |n: Node| graph.dag().dependencies(n);
-        let users = |n: Node| graph.dag().dependents(n);
-        let mut parts = blocks.parts(&self.limits, needs, users);
+        let mut parts = blocks.parts(&self.limits, |n| dag.dependencies(n), |n| dag.dependents(n));
         let mut visited: Vec<bool> = parts
             .iter()
             .zip(&blocks.paths)
             .map(|(part, path)| !part.is_empty(path))
             .collect();
         include_outputs(graph, &mut visited);
-        for n in graph.dag().nodes() {
+        for n in dag.nodes() {
             let what = graph.get(n).map(|s| &s.what);
             if let Some(v) = visited.get_mut(n as usize)
                 && matches!(what, Some(What::Check(_)))
@@ -158,7 +151,6 @@ impl Scope {
             paths: needs.keys().map(|(path, _)| path).collect(),
             resources: needs.keys().map(|(_, r)| Some(r)).collect(),
         };
-        let of = |all: &'_ [Vec<Node>], n: Node| all.get(n as usize).cloned().unwrap_or_default();
         let parts = blocks.parts(&self.limits, |n| of(&made, n), |n| of(&made_from, n));
         self.blocks = needs.into_keys().zip(parts).collect();
     }
@@ -207,6 +199,11 @@ impl Scope {
     }
 }
 
+/// What stands at a node in a list by node.
+fn of(all: &[Vec<Node>], node: Node) -> &[Node] {
+    all.get(node as usize).map_or(&[], Vec::as_slice)
+}
+
 /// Blocks by number, and what stands where.
 struct Blocks<'b> {
     paths: Vec<&'b ModulePath>,
@@ -217,11 +214,11 @@ struct Blocks<'b> {
 impl Blocks<'_> {
     /// What of each block takes part, where what takes part brings along what it `needs`, and what stays
     /// out keeps out its `users`.
-    fn parts<N: AsRef<[Node]>, U: AsRef<[Node]>>(
+    fn parts<'g>(
         &self,
         limits: &Limits,
-        needs: impl Fn(Node) -> N,
-        users: impl Fn(Node) -> U,
+        needs: impl Fn(Node) -> &'g [Node],
+        users: impl Fn(Node) -> &'g [Node],
     ) -> Vec<Part> {
         let (named, needed) = self.spread(&limits.targets, needs);
         // Who needs one excluded instance needs the block, so all that needs the block stays out; of
@@ -248,16 +245,16 @@ impl Blocks<'_> {
 
     /// Which blocks are named, and what is reached from them by a step or more: within a module that has
     /// keys only in the instance it began in, everywhere once it left the module.
-    fn spread<N: AsRef<[Node]>>(
+    fn spread<'g>(
         &self,
         targets: &[Target],
-        next: impl Fn(Node) -> N,
+        next: impl Fn(Node) -> &'g [Node],
     ) -> (Vec<bool>, Vec<ModuleSet>) {
         let mut named = vec![false; self.paths.len()];
         let mut reached = vec![ModuleSet::default(); self.paths.len()];
         let mut open: Vec<(Node, ModuleInstance)> = Vec::new();
         let step = |open: &mut Vec<(Node, ModuleInstance)>, from: Node, within: &ModuleInstance| {
-            for n in next(from).as_ref() {
+            for n in next(from) {
                 if let Some(path) = self.paths.get(*n as usize) {
                     open.push((*n, common(within, path)));
                 }

@@ -1,6 +1,6 @@
 //! The planning walk: every block of the configuration, in dependency order.
 
-use crate::conditions::{Results, judge, placed_at_value, tolerated};
+use crate::conditions::{Results, judge, judge_for, placed_at_value};
 use crate::deferral::{Deferral, ways_out};
 use crate::execution::{self, Conditioned, Further, OpenCheck, References};
 use crate::imports::{self, Imported};
@@ -415,7 +415,8 @@ impl<'a> Walk<'a> {
         for instance in evaluator.module_instances(path) {
             let functions = evaluator.functions(module);
             let scope = evaluator.scope(&instance);
-            let (verdicts, mut said) = judge(
+            let (holds, verdicts, said) = judge_for(
+                self.input.mode,
                 evaluator,
                 &output.preconditions,
                 Condition::Output,
@@ -423,7 +424,6 @@ impl<'a> Walk<'a> {
                 &functions,
             )
             .await;
-            let holds = tolerated(self.input.mode, Condition::Output, &verdicts, &mut said);
             all.append(said);
             if !output.preconditions.is_empty() {
                 let address = join(&instance.to_string(), &format!("output.{name}"));
