@@ -43,13 +43,13 @@ pub fn gather(session: &Session, inputs: &Inputs) -> (Values, Diagnostics) {
         .collect();
     for name in automatic_value_files(names.iter().map(String::as_str)) {
         let bytes = session.reader().read(Path::new(name));
-        values.file(InputOrigin::File(name.to_owned()), bytes, &mut said);
+        values.file(name, InputOrigin::File, bytes, &mut said);
     }
     for input in &inputs.0 {
         match input {
             Input::File(name) => {
                 let bytes = std::fs::read(session.environment.working.join(name));
-                values.file(InputOrigin::NamedFile(name.clone()), bytes, &mut said);
+                values.file(name, InputOrigin::NamedFile, bytes, &mut said);
             }
             Input::Value(text) => match text.split_once('=') {
                 Some((name, value)) if !name.trim().is_empty() => {
@@ -94,18 +94,21 @@ pub fn gather_tests(
     for name in automatic_value_files(names.iter().map(String::as_str)) {
         let path = directory.join(name);
         let bytes = session.reader().read(&path);
-        let origin = InputOrigin::File(path.to_string_lossy().into_owned());
-        values.file(origin, bytes, &mut said);
+        let name = path.to_string_lossy();
+        values.file(&name, InputOrigin::File, bytes, &mut said);
     }
     *sources = values.sources;
     (values.layers, said)
 }
 
 impl Values {
-    fn file(&mut self, origin: InputOrigin, bytes: io::Result<Vec<u8>>, said: &mut Diagnostics) {
-        let (InputOrigin::File(name) | InputOrigin::NamedFile(name)) = &origin else {
-            return;
-        };
+    fn file(
+        &mut self,
+        name: &str,
+        origin: fn(String) -> InputOrigin,
+        bytes: io::Result<Vec<u8>>,
+        said: &mut Diagnostics,
+    ) {
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(error) => {
@@ -122,7 +125,7 @@ impl Values {
         let read = parse_tfvars(name, &bytes, &mut self.sources);
         let values = said.take(read).into_iter();
         self.layers.push(InputLayer {
-            origin,
+            origin: origin(name.to_owned()),
             values: values.map(|(n, v)| (n, Given::Value(v))).collect(),
         });
     }

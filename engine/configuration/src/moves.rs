@@ -292,12 +292,7 @@ impl Moves {
 impl MoveTarget {
     /// The same seen from the root, where this is named in an instance of a module.
     fn within(&self, module: &ModuleInstance) -> Self {
-        let at = |inner: &ModuleInstance| {
-            let steps = inner.steps().iter();
-            steps.fold(module.clone(), |m, step| {
-                m.child(&step.name, step.key.clone())
-            })
-        };
+        let at = |inner: &ModuleInstance| instance(module.steps().iter().chain(inner.steps()));
         match self {
             Self::Module(m) => Self::Module(at(m)),
             Self::Resource(r) => Self::Resource(AbsResourceInstance {

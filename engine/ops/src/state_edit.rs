@@ -12,7 +12,7 @@
 use crate::session::Session;
 use crate::state::{Held, begin_journal, end_journal, hold, write};
 use formwork_addresses::{
-    AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ProviderAddr, Target,
+    AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ProviderAddr,
 };
 use formwork_diagnostics::{Diagnostic, Diagnostics, Severity, nearest};
 use formwork_state::{MoveError, ObjectStatus, Snapshot, State, v4};
@@ -47,7 +47,7 @@ impl StateAddress {
     /// Whether an instance is meant by it.
     pub fn takes(&self, address: &AbsResourceInstance) -> bool {
         match self {
-            Self::Module(m) => Target::Module(m.clone()).contains(address),
+            Self::Module(m) => address.module.is_within_any(m),
             Self::Resource(r) => address.abs_resource() == *r,
             Self::Instance(i) => address == i,
         }
@@ -284,11 +284,8 @@ fn near(state: &State, text: &str, d: Diagnostic) -> Diagnostic {
     }
 }
 
-fn nothing_at(state: &State, address: &StateAddress) -> Diagnostics {
-    let d = Diagnostic::error(
-        "Invalid target address",
-        format!("The state holds nothing at {address}."),
-    );
+fn nothing_at(state: &State, address: &StateAddress, summary: &str) -> Diagnostics {
+    let d = Diagnostic::error(summary, format!("The state holds nothing at {address}."));
     let d = near(state, &address.to_string(), d);
     d.hint("\"state list\" shows what there is.").into()
 }
@@ -307,7 +304,7 @@ fn remove(
             .filter(|a| address.takes(a))
             .collect();
         if found.is_empty() {
-            missing.append(nothing_at(state, address));
+            missing.append(nothing_at(state, address, "Invalid target address"));
         }
         gone.extend(found);
     }
@@ -339,13 +336,7 @@ fn move_to(
         .into()
     };
     let failed = |e: MoveError, state: &State| match e {
-        MoveError::NothingThere(_) => nothing_at(state, from)
-            .into_iter()
-            .map(|mut d| {
-                d.summary = "Invalid source address".into();
-                d
-            })
-            .collect(),
+        MoveError::NothingThere(_) => nothing_at(state, from, "Invalid source address"),
         MoveError::Occupied(taken) => request(format!(
             "there is an object at {taken} already, which would be lost"
         )),

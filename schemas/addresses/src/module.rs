@@ -138,6 +138,17 @@ impl ModuleInstance {
         self.0.starts_with(&ancestor.0)
     }
 
+    /// Whether this instance is one that `ancestor` stands for, or lies below it; a step of `ancestor`
+    /// without a key stands for all instances of its call.
+    pub fn is_within_any(&self, ancestor: &ModuleInstance) -> bool {
+        let (have, want) = (self.steps(), ancestor.steps());
+        have.len() >= want.len()
+            && have
+                .iter()
+                .zip(want)
+                .all(|(h, w)| h.name == w.name && (w.key == InstanceKey::None || h.key == w.key))
+    }
+
     /// Key of the last call.
     pub fn key(&self) -> &InstanceKey {
         self.0.last().map_or(&InstanceKey::None, |s| &s.key)

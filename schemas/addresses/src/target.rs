@@ -34,7 +34,7 @@ impl Target {
     pub fn contains(&self, address: &AbsResourceInstance) -> bool {
         let module = self.module();
         match self {
-            Self::Module(_) => begins_with(&address.module, module),
+            Self::Module(_) => address.module.is_within_any(module),
             Self::Resource(r) => r.resource == address.resource && is_of(&address.module, module),
             Self::Instance(i) => {
                 i.resource == address.resource
@@ -63,18 +63,8 @@ impl Target {
     }
 }
 
-/// Whether the steps of `wanted` are those that `module` begins with; one without a key is any.
-fn begins_with(module: &ModuleInstance, wanted: &ModuleInstance) -> bool {
-    let (have, want) = (module.steps(), wanted.steps());
-    have.len() >= want.len()
-        && have
-            .iter()
-            .zip(want)
-            .all(|(h, w)| h.name == w.name && (w.key == InstanceKey::None || h.key == w.key))
-}
-
 fn is_of(module: &ModuleInstance, wanted: &ModuleInstance) -> bool {
-    module.steps().len() == wanted.steps().len() && begins_with(module, wanted)
+    module.steps().len() == wanted.steps().len() && module.is_within_any(wanted)
 }
 
 impl fmt::Display for Target {
