@@ -6,7 +6,7 @@
 //! state agree, nothing is left behind under a deposed key, and the plan is empty; in the end the cloud
 //! is empty.
 
-use crate::lab::{Kill, Lab};
+use crate::lab::{GOOGLE, Kill, Lab};
 use crate::truth::{self, Cloud};
 use crate::{APPLY, DESTROY, Draw, PLAN};
 use formwork_testkit::{Scenario, budget};
@@ -25,20 +25,7 @@ fn configuration(second: bool) -> String {
     let size = pick("10", "20");
     format!(
         r#"
-terraform {{
-  required_providers {{
-    google = {{
-      source = "hashicorp/google"
-    }}
-  }}
-}}
-
-provider "google" {{
-  project = "formwork-mock"
-  region  = "us-central1"
-  zone    = "us-central1-b"
-}}
-
+{GOOGLE}
 resource "google_compute_network" "n" {{
   name                    = "n"
   auto_create_subnetworks = false

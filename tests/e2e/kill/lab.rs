@@ -15,6 +15,22 @@ const HANGS: Duration = Duration::from_secs(240);
 /// Where the mock's data are, below the working directory.
 const WORLD: &str = "world";
 
+/// What every configuration of objects in the mock begins with.
+pub const GOOGLE: &str = r#"terraform {
+  required_providers {
+    google = {
+      source = "hashicorp/google"
+    }
+  }
+}
+
+provider "google" {
+  project = "formwork-mock"
+  region  = "us-central1"
+  zone    = "us-central1-b"
+}
+"#;
+
 /// When a run is killed with -9.
 #[derive(Clone, Copy, Debug)]
 pub enum Kill {

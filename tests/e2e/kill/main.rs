@@ -31,7 +31,7 @@
 //!
 //! **Under strace**, so skipped where ptrace is not allowed: killed at every kind of call over a whole
 //! life (`points.rs`); that what is sent stands durably in the journal first (`durable.rs`); disks that
-//! are full or broken (`disks.rs`); two runs at once, and Terraform's between ours
+//! are full, broken or read-only (`disks.rs`); two runs at once, and Terraform's between ours
 //! (`together.rs`). These run `FORMWORK_BIN`; without it, from a budget of 300 on, the release binary,
 //! which they build into cargo's target directory; else what cargo has built for the tests.
 

@@ -33,7 +33,7 @@
 //! ```
 
 use crate::durable::{ALL, entries};
-use crate::lab::{BACKEND, Lab, Saved, side_by_side};
+use crate::lab::{BACKEND, GOOGLE, Lab, Saved, side_by_side};
 use crate::strace::{self, CALLS, Injection, Traced};
 use crate::truth::{self, Cloud};
 use crate::{APPLY, DESTROY, Draw, PLAN};
@@ -86,20 +86,7 @@ impl Shape {
         let count = if stage >= Stage::Deleted { 1 } else { each };
         let mut text = format!(
             r#"
-terraform {{
-  required_providers {{
-    google = {{
-      source = "hashicorp/google"
-    }}
-  }}
-}}
-
-provider "google" {{
-  project = "formwork-mock"
-  region  = "us-central1"
-  zone    = "us-central1-b"
-}}
-
+{GOOGLE}
 resource "google_compute_network" "n" {{
   name                    = "n"
   auto_create_subnetworks = false
@@ -565,9 +552,7 @@ impl Ready {
             }
         }
         let log = lab.log().split_off(self.logged);
-        let mut twice = truth::made_twice(&log);
-        // the state's own objects are written again and again
-        twice.retain(|target, _| !target.contains("lab-states"));
+        let twice = truth::made_twice(&log);
         assert!(twice.is_empty(), "{what}: made more than once: {twice:#?}");
         if step.stage.is_none() {
             assert!(

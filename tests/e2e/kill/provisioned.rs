@@ -7,7 +7,7 @@
 //! What a provisioner has started ends with an interrupted run; a run that is killed with -9 can end
 //! nothing any more, and its command runs on, as with Terraform.
 
-use crate::lab::Lab;
+use crate::lab::{GOOGLE, Lab};
 use crate::truth::{self, Cloud};
 use crate::{APPLY, DESTROY, PLAN};
 use formwork_testkit::{Scenario, interrupt, until};
@@ -25,20 +25,7 @@ enum End {
 fn configuration(when: &str) -> String {
     format!(
         r#"
-terraform {{
-  required_providers {{
-    google = {{
-      source = "hashicorp/google"
-    }}
-  }}
-}}
-
-provider "google" {{
-  project = "formwork-mock"
-  region  = "us-central1"
-  zone    = "us-central1-b"
-}}
-
+{GOOGLE}
 resource "google_compute_disk" "d" {{
   name = "d"
   size = 10

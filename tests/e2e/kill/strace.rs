@@ -2,9 +2,10 @@
 //! one of these calls.
 //!
 //! strace counts calls for each thread on its own, so "the Nth write" is that of the thread which is the
-//! first to come to its Nth. A call that SIGKILL was put into is not carried out; one with SIGSTOP is. The order of lines is
-//! the order of events: a call has returned before another one was begun if its end stands above the
-//! other's beginning, since strace lets no thread go on before it has written its line.
+//! first to come to its Nth. A call that SIGKILL was put into is not carried out; one with SIGSTOP is.
+//! The order of lines is the order of events: a call has returned before another one was begun if its
+//! end stands above the other's beginning, since strace lets no thread go on before it has written its
+//! line.
 
 use crate::lab::Lab;
 use formwork_testkit::TestEnv;

@@ -112,12 +112,19 @@ pub fn pending(lab: &Lab) -> BTreeSet<String> {
         .collect()
 }
 
-/// Committed requests that made the same object: target, and how often, if more than once.
+/// Whether something in the log is an object of a state in a bucket, which is written again and again.
+fn is_of_a_state(text: &Value) -> bool {
+    text.as_str().is_some_and(|t| t.contains("lab-states"))
+}
+
+/// Committed requests that made the same object, those of a state in a bucket aside: target, and how
+/// often, if more than once.
 pub fn made_twice(log: &[Value]) -> BTreeMap<String, usize> {
     let mut made: BTreeMap<String, usize> = BTreeMap::new();
     for line in log.iter().filter(|line| line["committed"] == true) {
         let method = line["id"].as_str().unwrap_or_default();
-        if method.ends_with(".insert") || method.ends_with(".create") {
+        let makes = method.ends_with(".insert") || method.ends_with(".create");
+        if makes && !is_of_a_state(&line["target"]) {
             let target = line["target"].as_str().expect("what was made").to_owned();
             *made.entry(target).or_default() += 1;
         }
@@ -126,10 +133,11 @@ pub fn made_twice(log: &[Value]) -> BTreeMap<String, usize> {
     made
 }
 
-/// Committed requests that deleted something.
+/// Committed requests that deleted something, objects of a state in a bucket aside.
 pub fn deleted(log: &[Value]) -> Vec<&Value> {
     let deletes = |line: &&Value| {
         line["committed"] == true
+            && !is_of_a_state(&line["path"])
             && (line["method"] == "DELETE"
                 || line["id"]
                     .as_str()

@@ -1,8 +1,9 @@
 //! Ephemeral resources: opened for planning and for applying, renewed, closed, and kept nowhere.
 
 use crate::beyond::Story;
+use crate::disk::guard;
 use crate::places::Places;
-use crate::scripted::{Stand, guard, string};
+use crate::scripted::{Stand, string};
 use formwork_plan::PlanMode;
 use formwork_provider::{OpenEphemerals, RenewResponse};
 use formwork_values::{Type, Value};

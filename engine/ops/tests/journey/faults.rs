@@ -1,7 +1,8 @@
 //! Providers that die, hang or lose the connection in the middle of a call: what they were at is
 //! reported, and never forgotten.
 
-use crate::scripted::{Deed, Stand, guard};
+use crate::disk::guard;
+use crate::scripted::{Deed, Stand};
 use crate::surroundings::{Recorder, text};
 use formwork_addresses::AbsResourceInstance;
 use formwork_diagnostics::Diagnostic;

@@ -6,17 +6,18 @@
 //! named `rude` is put off whether that is allowed or not. With the token `strict` it does not let itself
 //! be configured by a region that is not known.
 
+use crate::surroundings::{as_written, no_functions};
 use formwork_addresses::ProviderAddr;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_provider::{
     ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, DeferredReason,
     FunctionFailure, ImportRequest, ImportedObject, OpenRequest, OpenResponse, OperationLog,
-    PendingOperation, PlanRequest, PlanResponse, Provider, ProviderFactory, RawState,
-    ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewResponse, Reported,
-    Settlement, UpgradeRequest, UpgradeResponse, ValidateRequest,
+    PendingOperation, PlanRequest, PlanResponse, Provider, ProviderFactory, ReadDataRequest,
+    ReadDataResponse, ReadRequest, ReadResponse, RenewResponse, Reported, Settlement,
+    UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
 use formwork_provider_schema::{Attribute, Block, Schema, SchemaSource};
-use formwork_values::{Path, Type, Value, value_from_json};
+use formwork_values::{Path, Type, Value};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -378,14 +379,7 @@ impl Provider for Place {
 
     async fn upgrade_resource_state(&self, request: UpgradeRequest) -> UpgradeResponse {
         let ty = self.schemas.thing.ty();
-        let upgraded = match &request.state {
-            RawState::Json(json) => value_from_json(json, &ty).expect("of the schema's type"),
-            RawState::Flatmap(_) => Value::null(ty),
-        };
-        UpgradeResponse {
-            upgraded,
-            reported: Vec::new(),
-        }
+        as_written(&request, &ty)
     }
 
     async fn import_resource_state(
@@ -396,9 +390,6 @@ impl Provider for Place {
     }
 
     async fn call_function(&self, _request: CallFunctionRequest) -> Result<Value, FunctionFailure> {
-        Err(FunctionFailure {
-            text: "There are no functions.".to_owned(),
-            argument: None,
-        })
+        Err(no_functions())
     }
 }

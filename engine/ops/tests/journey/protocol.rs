@@ -10,7 +10,7 @@
 mod thing;
 
 use crate::comparing::{difference, meaning_of_state, ordered};
-use crate::surroundings::session;
+use crate::surroundings::{no_functions, session};
 use formwork_addresses::ProviderAddr;
 use formwork_diagnostics::{Diagnostic, Diagnostics, Severity};
 use formwork_ops::PlanOptions;
@@ -632,10 +632,7 @@ impl Provider for Player {
     }
 
     async fn call_function(&self, _request: CallFunctionRequest) -> Result<Value, FunctionFailure> {
-        Err(FunctionFailure {
-            text: "There are no functions.".to_owned(),
-            argument: None,
-        })
+        Err(no_functions())
     }
 }
 

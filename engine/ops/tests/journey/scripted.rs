@@ -3,7 +3,8 @@
 //! Its objects are in a world that outlives processes. It remembers what it was asked, in order, and
 //! keeps no notes, as a plugin does.
 
-use crate::surroundings::{Builtins, session, text};
+use crate::disk::guard;
+use crate::surroundings::{Builtins, as_written, no_functions, session, text};
 use formwork_addresses::ProviderAddr;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_ops::{PlanOptions, PlanOutcome, Session};
@@ -11,22 +12,18 @@ use formwork_plan::{Action, Plan};
 use formwork_provider::{
     ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, FunctionFailure,
     ImportRequest, ImportedObject, OpenRequest, OpenResponse, OperationLog, PendingOperation,
-    PlanRequest, PlanResponse, Provider, ProviderFactory, Provisioner, RawState, ReadDataRequest,
+    PlanRequest, PlanResponse, Provider, ProviderFactory, Provisioner, ReadDataRequest,
     ReadDataResponse, ReadRequest, ReadResponse, RenewResponse, Reported, Settlement,
     UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
 use formwork_provider_schema::{
     Attribute, AttributeNesting, Block, BlockNesting, NestedBlock, Schema, SchemaSource,
 };
-use formwork_values::{Path, Type, Value, value_from_json};
+use formwork_values::{Path, Type, Value};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-pub fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use std::sync::{Arc, Mutex};
 
 /// What the provider does with a request that changes something.
 pub enum Deed {
@@ -504,14 +501,7 @@ impl Provider for Scripted {
 
     async fn upgrade_resource_state(&self, request: UpgradeRequest) -> UpgradeResponse {
         let ty = self.ty(&request.kind);
-        let upgraded = match &request.state {
-            RawState::Json(json) => value_from_json(json, &ty).expect("of the schema's type"),
-            RawState::Flatmap(_) => Value::null(ty),
-        };
-        UpgradeResponse {
-            upgraded,
-            reported: Vec::new(),
-        }
+        as_written(&request, &ty)
     }
 
     async fn import_resource_state(
@@ -529,10 +519,7 @@ impl Provider for Scripted {
     }
 
     async fn call_function(&self, _request: CallFunctionRequest) -> Result<Value, FunctionFailure> {
-        Err(FunctionFailure {
-            text: "There are no functions.".to_owned(),
-            argument: None,
-        })
+        Err(no_functions())
     }
 }
 

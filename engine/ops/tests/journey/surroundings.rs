@@ -7,9 +7,13 @@ use formwork_environment::{Environment, Fixed};
 use formwork_graph::Cancellation;
 use formwork_ops::{Session, Settings};
 use formwork_plan::{Event, EventSink, Plan};
-use formwork_provider::{Provider, ProviderFactory, Provisioner};
+use formwork_provider::{
+    FunctionFailure, Provider, ProviderFactory, Provisioner, RawState, UpgradeRequest,
+    UpgradeResponse,
+};
 use formwork_provisioners::Running;
 use formwork_state_backends::{Backup, LocalStore, RemoteStates};
+use formwork_values::{Type, Value, value_from_json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -119,4 +123,24 @@ pub fn text(diagnostics: &Diagnostics, sources: &SourceMap) -> String {
             )
         })
         .collect()
+}
+
+/// The answer of a provider whose stored objects are as its schema has them.
+pub fn as_written(request: &UpgradeRequest, ty: &Type) -> UpgradeResponse {
+    let upgraded = match &request.state {
+        RawState::Json(json) => value_from_json(json, ty).expect("of the schema's type"),
+        RawState::Flatmap(_) => Value::null(ty.clone()),
+    };
+    UpgradeResponse {
+        upgraded,
+        reported: Vec::new(),
+    }
+}
+
+/// The answer of a provider that has no functions.
+pub fn no_functions() -> FunctionFailure {
+    FunctionFailure {
+        text: "There are no functions.".to_owned(),
+        argument: None,
+    }
 }
