@@ -219,6 +219,17 @@ impl Dag {
     /// The cycles: for each strongly connected group a shortest way round from its smallest node,
     /// along dependencies. Groups ascend by that node.
     pub fn cycles(&self) -> Vec<Vec<Node>> {
+        let circles = self.circles();
+        let ways = circles.iter().filter_map(|group| {
+            let start = *group.first()?;
+            Some(self.way_round(start, group))
+        });
+        ways.collect()
+    }
+
+    /// The groups of nodes that lead to each other, or one to itself; each ascends, and so do they by
+    /// their smallest nodes.
+    pub fn circles(&self) -> Vec<Vec<Node>> {
         let mut graph = petgraph::graph::DiGraph::<(), (), Node>::with_capacity(self.len, self.len);
         for _ in self.nodes() {
             graph.add_node(());
@@ -228,7 +239,7 @@ impl Dag {
         }
         // Kosaraju's algorithm and not Tarjan's: petgraph's Tarjan recurses once per node, and a
         // chain of a hundred thousand would end the process.
-        let mut cycles: Vec<Vec<Node>> = petgraph::algo::kosaraju_scc(&graph)
+        let mut circles: Vec<Vec<Node>> = petgraph::algo::kosaraju_scc(&graph)
             .into_iter()
             .filter_map(|group| {
                 let mut group: Vec<Node> = group
@@ -237,12 +248,11 @@ impl Dag {
                     .collect();
                 group.sort_unstable();
                 let start = *group.first()?;
-                (group.len() > 1 || self.dependencies(start).contains(&start))
-                    .then(|| self.way_round(start, &group))
+                (group.len() > 1 || self.dependencies(start).contains(&start)).then_some(group)
             })
             .collect();
-        cycles.sort();
-        cycles
+        circles.sort();
+        circles
     }
 
     /// A shortest cycle through `start` within a sorted strongly connected group.

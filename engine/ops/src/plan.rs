@@ -563,26 +563,44 @@ fn moved<'s>(
             new.set_deposed(&to, key, &provider, object.clone());
         }
     }
-    rename_dependencies(&mut new, &results.moved);
+    rename_dependencies(state, &mut new, &results.moved);
     let moved_from = results.moved.into_iter().collect();
     (Cow::Owned(new), moved_from, said)
 }
 
-/// What objects were made from is known by block; a block all of whose objects have moved has a new
-/// name.
+/// What objects were made from is known by block. What was made from a block is made from wherever the
+/// block's objects are now, all moves at once: they may chain, and a block that has lost all its objects
+/// may have got others.
 fn rename_dependencies(
+    before: &State,
     state: &mut State,
     moved: &BTreeMap<AbsResourceInstance, AbsResourceInstance>,
 ) {
-    let block = |a: &AbsResourceInstance| a.resource.in_module(&a.module_path().unkeyed_instance());
-    let there: BTreeSet<AbsResource> = state.instances().map(|(a, _)| block(&a)).collect();
-    let renamed: BTreeMap<AbsResource, AbsResource> = moved
-        .iter()
-        .map(|(to, from)| (block(from), block(to)))
-        .filter(|(from, to)| from != to && !there.contains(from))
-        .collect();
+    let of_block = |a: &AbsResource| a.resource.in_module(&a.module.path().unkeyed_instance());
+    let block = |a: &AbsResourceInstance| of_block(&a.abs_resource());
+    let mut renamed: BTreeMap<AbsResource, BTreeSet<AbsResource>> = BTreeMap::new();
+    for (to, from) in moved {
+        if block(from) != block(to) {
+            renamed.entry(block(from)).or_default().insert(block(to));
+        }
+    }
     if renamed.is_empty() {
         return;
+    }
+    let gone: BTreeSet<&AbsResourceInstance> = moved.values().collect();
+    let within: BTreeSet<AbsResource> = moved
+        .iter()
+        .filter(|(to, from)| block(to) == block(from))
+        .map(|(to, _)| block(to))
+        .collect();
+    for (resource, of) in before.resources() {
+        let name = of_block(resource);
+        if let Some(places) = renamed.get_mut(&name) {
+            let stays = |key| !gone.contains(&resource.instance(key));
+            if within.contains(&name) || of.instances.keys().cloned().any(stays) {
+                places.insert(name);
+            }
+        }
     }
     let all: Vec<(
         AbsResourceInstance,
@@ -608,7 +626,12 @@ fn rename_dependencies(
         object.dependencies = object
             .dependencies
             .iter()
-            .map(|d| renamed.get(d).unwrap_or(d).clone())
+            .flat_map(|d| match renamed.get(d) {
+                Some(places) => places.iter().cloned().collect(),
+                None => vec![d.clone()],
+            })
+            .collect::<BTreeSet<AbsResource>>()
+            .into_iter()
             .collect();
         match key {
             None => state.set_object(&address, &provider, object),

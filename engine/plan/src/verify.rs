@@ -3,11 +3,12 @@
 //! It runs after planning (a fault of ours becomes an error instead of a lost object) and again
 //! before apply (a file may come from another build). It costs linear time.
 
-use crate::Plan;
 use crate::action::Action;
 use crate::execution::{NodeId, OperationKind};
+use crate::{Plan, ResourceInstanceChange};
 use formwork_addresses::{AbsResource, AbsResourceInstance};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Something that does not hold. Always a fault of the tool or of a tampered file, never the user's.
@@ -154,23 +155,29 @@ fn destroys_come_after_dependents(plan: &Plan, defects: &mut Vec<Defect>) {
         }
     }
     let mut orders = Orders::new(plan);
+    let mut circles: Option<FxHashMap<AbsResource, usize>> = None;
     let replaces = plan.changes.iter().any(|c| c.action.is_replace());
     let prior = (replaces && !plan.prior.refreshed.is_empty())
         .then(|| formwork_state::v4::read(&plan.prior.refreshed, "the plan's state").0)
         .flatten()
         .map(|snapshot| snapshot.state);
+    // What a replacement makes may be made from other things than what it destroys.
+    let former = |change: &'_ ResourceInstanceChange| -> Vec<AbsResource> {
+        let stored = prior
+            .as_ref()
+            .filter(|_| change.action.is_replace())
+            .and_then(|state| state.object(&change.address));
+        match stored {
+            Some(object) => object.dependencies.iter().map(block).collect(),
+            None => change.dependencies.iter().map(block).collect(),
+        }
+    };
     for change in plan.changes.iter().filter(|c| c.deposed.is_none()) {
         let Some(node) = destroyed_by.get(&change.address) else {
             continue;
         };
         let own = block(&change.address.abs_resource());
-        // What a replacement makes may be made from other things than what it destroys.
-        let former = prior
-            .as_ref()
-            .filter(|_| change.action.is_replace())
-            .and_then(|state| state.object(&change.address))
-            .map_or(&*change.dependencies, |object| &*object.dependencies);
-        for dependency in former.iter().map(block) {
+        for dependency in former(change) {
             let wanted = destroyed_in
                 .get(&dependency)
                 .map(Vec::as_slice)
@@ -179,6 +186,23 @@ fn destroys_come_after_dependents(plan: &Plan, defects: &mut Vec<Defect>) {
                 continue;
             }
             if let Some(missing) = orders.not_reached(*node, &dependency, wanted) {
+                // Where the state has blocks made from each other, no order keeps to all of it.
+                let circles = circles.get_or_insert_with(|| {
+                    let destroyed = |c: &&ResourceInstanceChange| {
+                        c.action.is_replace() || c.action == Action::Delete
+                    };
+                    circles_of(plan.changes.iter().filter(destroyed).map(|c| {
+                        let own = block(&c.address.abs_resource());
+                        (own, former(c))
+                    }))
+                });
+                let circle = |b: &AbsResource| circles.get(b);
+                if circle(&own).is_some()
+                    && circle(&own) == circle(&dependency)
+                    && orders.leads(missing, *node)
+                {
+                    continue;
+                }
                 let name = plan
                     .graph
                     .get(missing)
@@ -191,6 +215,44 @@ fn destroys_come_after_dependents(plan: &Plan, defects: &mut Vec<Defect>) {
             }
         }
     }
+}
+
+/// The circle that each block is in, of those made from each other, near or far.
+fn circles_of(
+    made_from: impl Iterator<Item = (AbsResource, Vec<AbsResource>)>,
+) -> FxHashMap<AbsResource, usize> {
+    let mut near: BTreeMap<AbsResource, BTreeSet<AbsResource>> = BTreeMap::new();
+    for (own, used) in made_from {
+        near.entry(own).or_default().extend(used);
+    }
+    let reach = |from: &AbsResource| {
+        let mut open = vec![from];
+        let mut seen = BTreeSet::new();
+        while let Some(b) = open.pop() {
+            for next in near.get(b).into_iter().flatten() {
+                if seen.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        seen
+    };
+    let mut circles = FxHashMap::default();
+    for (number, start) in near.keys().enumerate() {
+        if circles.contains_key(start) {
+            continue;
+        }
+        let reached = reach(start);
+        if !reached.contains(start) {
+            continue;
+        }
+        for other in reached {
+            if reach(other).contains(start) {
+                circles.insert(other.clone(), number);
+            }
+        }
+    }
+    circles
 }
 
 /// A resource without the keys of its module: stored dependencies have none.
@@ -207,8 +269,8 @@ struct Orders<'p> {
     after: Vec<Vec<NodeId>>,
     /// Operations that wait for a join, directly or through further joins.
     through: FxHashMap<NodeId, FxHashSet<NodeId>>,
-    /// Whether everything that destroys a resource waits for a join.
-    covers: FxHashMap<(NodeId, AbsResource), bool>,
+    /// Of what destroys a resource, what waits for none of some joins.
+    beyond: FxHashMap<(Vec<NodeId>, AbsResource), Vec<NodeId>>,
 }
 
 impl<'p> Orders<'p> {
@@ -218,7 +280,7 @@ impl<'p> Orders<'p> {
             plan,
             after,
             through: FxHashMap::default(),
-            covers: FxHashMap::default(),
+            beyond: FxHashMap::default(),
         }
     }
 
@@ -227,13 +289,6 @@ impl<'p> Orders<'p> {
             .get(id.0 as usize)
             .map(Vec::as_slice)
             .unwrap_or_default()
-    }
-
-    fn is_join(&self, id: NodeId) -> bool {
-        self.plan
-            .graph
-            .get(id)
-            .is_some_and(|n| matches!(n.kind, OperationKind::Join(_)))
     }
 
     /// The first of `wanted`, which destroy `resource`, that does not wait for `from`.
@@ -247,57 +302,74 @@ impl<'p> Orders<'p> {
             .next(from)
             .iter()
             .copied()
-            .partition(|id| self.is_join(*id));
-        for join in &joins {
-            let key = (*join, resource.clone());
-            let covered = match self.covers.get(&key) {
-                Some(known) => *known,
-                None => {
-                    let reached = self.through_join(*join);
-                    let all = wanted.iter().all(|w| reached.contains(w));
-                    self.covers.insert(key, all);
-                    all
+            .partition(|id| is_join(self.plan, *id));
+        let missing = match self.beyond.entry((joins.clone(), resource.clone())) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let mut missing: Vec<NodeId> = wanted.to_vec();
+                for join in &joins {
+                    let reached = through_join(self.plan, &self.after, &mut self.through, *join);
+                    missing.retain(|w| !reached.contains(w));
                 }
-            };
-            if covered {
-                return None;
+                new.insert(missing)
             }
+        };
+        if missing.is_empty() {
+            return None;
         }
         let direct: FxHashSet<NodeId> = direct.into_iter().collect();
-        let missing: Vec<NodeId> = wanted
-            .iter()
-            .copied()
-            .filter(|w| !direct.contains(w))
-            .collect();
-        missing
-            .into_iter()
-            .find(|w| !joins.iter().any(|j| self.through_join(*j).contains(w)))
+        missing.iter().copied().find(|w| !direct.contains(w))
     }
 
-    fn through_join(&mut self, join: NodeId) -> &FxHashSet<NodeId> {
-        if !self.through.contains_key(&join) {
-            let mut reached = FxHashSet::default();
-            let mut seen = FxHashSet::default();
-            let mut open = self.next(join).to_vec();
-            while let Some(id) = open.pop() {
-                if seen.insert(id) {
-                    if self.is_join(id) {
-                        open.extend_from_slice(self.next(id));
-                    } else {
-                        reached.insert(id);
-                    }
+    /// Whether an operation comes after another, directly or not.
+    fn leads(&self, from: NodeId, to: NodeId) -> bool {
+        let mut open = vec![from];
+        let mut seen = FxHashSet::default();
+        while let Some(id) = open.pop() {
+            if id == to {
+                return true;
+            }
+            if seen.insert(id) {
+                open.extend_from_slice(self.next(id));
+            }
+        }
+        false
+    }
+}
+
+/// Operations that wait for a join, directly or through further joins.
+fn through_join<'t>(
+    plan: &Plan,
+    after: &[Vec<NodeId>],
+    through: &'t mut FxHashMap<NodeId, FxHashSet<NodeId>>,
+    join: NodeId,
+) -> &'t FxHashSet<NodeId> {
+    through.entry(join).or_insert_with(|| {
+        let next = |id: NodeId| after.get(id.0 as usize).map_or(&[][..], Vec::as_slice);
+        let mut reached = FxHashSet::default();
+        let mut seen = FxHashSet::default();
+        let mut open = next(join).to_vec();
+        while let Some(id) = open.pop() {
+            if seen.insert(id) {
+                if is_join(plan, id) {
+                    open.extend_from_slice(next(id));
+                } else {
+                    reached.insert(id);
                 }
             }
-            self.through.insert(join, reached);
         }
-        self.through.entry(join).or_default()
-    }
+        reached
+    })
+}
+
+fn is_join(plan: &Plan, id: NodeId) -> bool {
+    let node = plan.graph.get(id);
+    node.is_some_and(|n| matches!(n.kind, OperationKind::Join(_)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ResourceInstanceChange;
     use formwork_addresses::{AbsProviderConfig, ProviderAddr};
     use formwork_values::{Type, Value};
 

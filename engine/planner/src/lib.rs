@@ -24,6 +24,7 @@ pub mod execution;
 mod imports;
 mod input;
 mod instance;
+mod lots;
 mod managed;
 mod modules;
 mod orphans;

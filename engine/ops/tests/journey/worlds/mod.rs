@@ -420,11 +420,6 @@ const REFUSALS: [&str; 8] = [
     "Unresolved resource instance address changes",
 ];
 
-/// FIXME: the order of destroying goes by block. Where objects have moved between blocks, one block may
-/// have been made from another and the other from it, object by object, and then no order is found:
-/// the plan is refused, and nothing is done.
-const NO_ORDER: &str = "operations wait for each other";
-
 /// What happened in worlds: by kind, how often.
 type Tally = BTreeMap<String, usize>;
 
@@ -447,12 +442,6 @@ async fn world(seed: u64, tally: &mut Tally) -> Result<(), String> {
         world = maker.next(&old);
         let step = maker.step(&world);
         outside(&scene, &step);
-        // where another object is in the way, what was made from either is known by one name only
-        if let Some((_, to)) = &world.moved
-            && taken(&scene, &world, &step, to).await
-        {
-            world.moved = None;
-        }
         let strays: Vec<String> = {
             let mut cloud = guard(&scene.cloud);
             cloud.silent = step.silent;
@@ -516,10 +505,6 @@ async fn world(seed: u64, tally: &mut Tally) -> Result<(), String> {
         if !ran.faults.is_empty() && !ran.killed && !died && (ran.complete || !ran.errors) {
             why.push(format!("Faults were not told: {:?}", ran.faults));
         }
-        if moved && ran.said.contains(NO_ORDER) && why.is_empty() {
-            count(tally, "no order after a move");
-            return Ok(());
-        }
         if ran.faults.is_empty() && !died && !ran.complete {
             let meant = REFUSALS
                 .iter()
@@ -551,10 +536,6 @@ async fn world(seed: u64, tally: &mut Tally) -> Result<(), String> {
         let _ = write!(told, "# in the end: {mode:?}\n{}\n", world.texts().0);
         let ran = run(&scene, &world, &step).await;
         let _ = writeln!(told, "# did {:?}\n# said {}", ran.calls, ran.said);
-        if moved && ran.said.contains(NO_ORDER) {
-            count(tally, "no order after a move");
-            return Ok(());
-        }
         {
             let mut cloud = guard(&scene.cloud);
             cloud.gone.clear();
@@ -591,20 +572,6 @@ async fn world(seed: u64, tally: &mut Tally) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// Whether the state has an object of a block.
-async fn taken(scene: &Scene, world: &World, step: &Step, block: &str) -> bool {
-    let calm = Step {
-        death: None,
-        ..step.clone()
-    };
-    let (session, _, _) = process(scene, world, &calm);
-    let resource = block.parse().expect("an address");
-    match formwork_ops::read_state(&session).await {
-        Ok((view, _)) => view.state.resource(&resource).is_some(),
-        Err(_) => true,
-    }
 }
 
 /// The user looks at the world and says what became of each open operation.
