@@ -8,7 +8,7 @@
 
 use crate::managed::{Placed, Shared, addressed, decode_block};
 use crate::prior::PriorObject;
-use crate::walk::{Expanded, Walk, join, lock, with_origin};
+use crate::walk::{Walk, join, lock, with_origin};
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ModulePath,
     Resource, ResourceMode,
@@ -271,75 +271,67 @@ impl Walk<'_> {
         block: &ResourceBlock,
     ) -> Visit {
         let evaluator = &self.input.evaluator;
-        let mut visit = Visit::Done;
         let config = evaluator.configuration().provider_of(path, block).config;
         let provider = lock(&self.deferral.providers).get(&config.block()).cloned();
         let (reason, waits_for) = match provider {
             Some(causes) => (DeferredReason::ProviderConfigUnknown, causes),
             None => (DeferredReason::DeferredPrerequisite, self.waited_for(node)),
         };
-        for instance in evaluator.module_instances(path) {
-            let expansion = match self.expand_resource(&instance, module, block).await {
-                Expanded::Known(expansion) => expansion,
-                Expanded::Unknown(unknown) => {
-                    if self
-                        .defer_unknown(node, &instance, module, block, &unknown)
-                        .await
-                        == Visit::Failed
-                    {
-                        visit = Visit::Failed;
+        let mut visit = self
+            .in_every_module(node, path, module, block, async |placed| {
+                self.foresee_instances(placed, reason, &waits_for).await
+            })
+            .await;
+        if self.within_unknown(node, path, module, block).await == Visit::Failed {
+            visit = Visit::Failed;
+        }
+        visit
+    }
+
+    /// Defers the instances of a block that waits, in one instance of its module.
+    async fn foresee_instances(
+        &self,
+        placed: Placed<'_>,
+        reason: DeferredReason,
+        waits_for: &[String],
+    ) -> Visit {
+        let Placed {
+            node,
+            module_instance: instance,
+            module,
+            block,
+            expansion,
+        } = placed;
+        let foreseen = match self.foreseen(node, instance, None, module, block) {
+            Ok(foreseen) => foreseen,
+            Err(said) => return self.say(said),
+        };
+        let evaluator = &self.input.evaluator;
+        let resource = block.address.in_module(instance);
+        let mut visit = Visit::Done;
+        for key in self.taking_part(placed) {
+            let address = resource.instance(key.clone());
+            let repetition = evaluator.repetition(&resource, &block.repetition, expansion, &key);
+            let prior = self.input.refreshed.objects.get(&(address.clone(), None));
+            match self.foresee(&foreseen, repetition, prior, &address).await {
+                Ok(change) => {
+                    self.see_later(&address, &change.after);
+                    if block.address.mode != ResourceMode::Ephemeral {
+                        self.push_deferred(DeferredChange {
+                            address: address.to_string(),
+                            module: foreseen.module_text.clone(),
+                            key_unknown: false,
+                            reason,
+                            waits_for: waits_for.to_vec(),
+                            change,
+                        });
                     }
-                    continue;
                 }
-                Expanded::Failed => {
-                    visit = Visit::Failed;
-                    continue;
-                }
-            };
-            let placed = Placed {
-                node,
-                module_instance: &instance,
-                module,
-                block,
-                expansion: &expansion,
-            };
-            let foreseen = match self.foreseen(node, &instance, None, module, block) {
-                Ok(foreseen) => foreseen,
                 Err(said) => {
                     let _ = self.say(said);
                     visit = Visit::Failed;
-                    continue;
-                }
-            };
-            for key in self.taking_part(placed) {
-                let resource = block.address.in_module(&instance);
-                let address = resource.instance(key.clone());
-                let repetition =
-                    evaluator.repetition(&resource, &block.repetition, &expansion, &key);
-                let prior = self.input.refreshed.objects.get(&(address.clone(), None));
-                match self.foresee(&foreseen, repetition, prior, &address).await {
-                    Ok(change) => {
-                        self.see_later(&address, &change.after);
-                        if block.address.mode != ResourceMode::Ephemeral {
-                            self.push_deferred(DeferredChange {
-                                address: address.to_string(),
-                                module: foreseen.module_text.clone(),
-                                key_unknown: false,
-                                reason,
-                                waits_for: waits_for.clone(),
-                                change,
-                            });
-                        }
-                    }
-                    Err(said) => {
-                        let _ = self.say(said);
-                        visit = Visit::Failed;
-                    }
                 }
             }
-        }
-        if self.within_unknown(node, path, module, block).await == Visit::Failed {
-            visit = Visit::Failed;
         }
         visit
     }

@@ -1,25 +1,26 @@
 //! The planning walk: every block of the configuration, in dependency order.
 
-use crate::conditions::{Results, judge, judge_for, placed_at_value};
+use crate::conditions::Results;
 use crate::deferral::{Deferral, ways_out};
-use crate::execution::{self, Conditioned, Further, OpenCheck, References};
+use crate::execution::{self, Further, OpenCheck};
 use crate::imports::{self, Imported};
 use crate::input::{PlanInput, Planned};
+use crate::judged::{open_checks, unjudged};
 use crate::managed::{Placed, check_ignored};
 use crate::providers::{Configured, configure_provider};
 use crate::provisioning::check_removed;
+use crate::relations::references;
+use crate::renewal::{renew_untouched, state_with_data};
 use crate::{orphans, outputs};
 use formwork_addresses::{
-    AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, Resource,
-    ResourceMode,
+    AbsProviderConfig, AbsResource, AbsResourceInstance, InstanceKey, ModuleInstance, ModulePath,
+    Resource, ResourceMode,
 };
-use formwork_configuration::{Configuration, Module, ResourceBlock};
+use formwork_configuration::{Module, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_evaluation::{Condition, Expansion, NotKnown, Repeated, Verdict, expand, referenced};
-use formwork_graph::{Node, Outcome, StaticNode, Visit, WalkReport, What, walk};
-use formwork_plan::{
-    Action, CheckKind, CheckResult, CheckStatus, PlanMode, PlannedKeys, ResourceInstanceChange,
-};
+use formwork_evaluation::{Expansion, NotKnown, Repeated, expand};
+use formwork_graph::{Node, Outcome, Visit, WalkReport, What, walk};
+use formwork_plan::{Action, CheckKind, PlanMode, PlannedKeys, ResourceInstanceChange};
 use formwork_provider::OpenEphemerals;
 use formwork_state::State;
 use formwork_values::{Origin, Path, Value};
@@ -177,11 +178,7 @@ impl<'a> Walk<'a> {
         found.into_iter().collect()
     }
 
-    fn has_no_instances(
-        &self,
-        module: &formwork_addresses::ModulePath,
-        resource: &Resource,
-    ) -> bool {
+    fn has_no_instances(&self, module: &ModulePath, resource: &Resource) -> bool {
         let evaluator = &self.input.evaluator;
         evaluator.module_instances(module).iter().all(|m| {
             evaluator
@@ -304,7 +301,7 @@ impl<'a> Walk<'a> {
     async fn module_call(
         &self,
         node: Node,
-        path: &formwork_addresses::ModulePath,
+        path: &ModulePath,
         module: &Module,
         name: &Arc<str>,
     ) -> Visit {
@@ -351,160 +348,10 @@ impl<'a> Walk<'a> {
         visit
     }
 
-    /// Leaves the conditions of an instance to apply. Those of a node that waits are left to a later
-    /// round.
-    pub(crate) fn leave_open(&self, node: Option<Node>, block: String, instance: String) {
-        if node.is_some_and(|n| self.is_waiting(n)) {
-            return;
-        }
-        lock(&self.open_checks).insert(OpenCheck { block, instance });
-    }
-
-    async fn validations(
-        &self,
-        node: Node,
-        instance: &ModuleInstance,
-        module: &Module,
-        name: &Arc<str>,
-    ) -> Diagnostics {
-        let Some(variable) = module.variables.get(name) else {
-            return Diagnostics::new();
-        };
-        if variable.validations.is_empty() {
-            return Diagnostics::new();
-        }
-        let evaluator = &self.input.evaluator;
-        let block = join(&instance.path().to_string(), &format!("var.{name}"));
-        self.results.declare(CheckKind::Variable, &block);
-        let functions = evaluator.functions(module);
-        let scope = evaluator.scope(instance);
-        let (verdicts, mut said) = judge(
-            evaluator,
-            &variable.validations,
-            Condition::Validation,
-            &scope,
-            &functions,
-        )
-        .await;
-        placed_at_value(evaluator, instance, name, &mut said);
-        let address = join(&instance.to_string(), &format!("var.{name}"));
-        self.results
-            .add(CheckKind::Variable, &block, &address, &verdicts);
-        if verdicts.contains(&Verdict::Unknown) {
-            self.leave_open(Some(node), block, address);
-        }
-        said
-    }
-
-    async fn output(
-        &self,
-        node: Node,
-        path: &formwork_addresses::ModulePath,
-        module: &Module,
-        name: &Arc<str>,
-    ) -> Visit {
-        let evaluator = &self.input.evaluator;
-        let Some(output) = module.outputs.get(name) else {
-            return Visit::Done;
-        };
-        let block = join(&path.to_string(), &format!("output.{name}"));
-        if !output.preconditions.is_empty() {
-            self.results.declare(CheckKind::Output, &block);
-        }
-        let mut all = Diagnostics::new();
-        for instance in evaluator.module_instances(path) {
-            let functions = evaluator.functions(module);
-            let scope = evaluator.scope(&instance);
-            let (holds, verdicts, said) = judge_for(
-                self.input.mode,
-                evaluator,
-                &output.preconditions,
-                Condition::Output,
-                &scope,
-                &functions,
-            )
-            .await;
-            all.append(said);
-            if !output.preconditions.is_empty() {
-                let address = join(&instance.to_string(), &format!("output.{name}"));
-                self.results
-                    .add(CheckKind::Output, &block, &address, &verdicts);
-                if verdicts.contains(&Verdict::Unknown) {
-                    self.leave_open(Some(node), block.clone(), address);
-                }
-            }
-            if !holds {
-                continue;
-            }
-            all.append(
-                evaluator
-                    .prepare_output(&instance, name)
-                    .await
-                    .take_diagnostics(),
-            );
-        }
-        if path.is_root() && !all.has_errors() {
-            lock(&self.outputs_done).insert(name.clone());
-        }
-        self.say(all)
-    }
-
-    async fn check(
-        &self,
-        node: Node,
-        path: &formwork_addresses::ModulePath,
-        module: &Module,
-        name: &Arc<str>,
-    ) -> Visit {
-        let evaluator = &self.input.evaluator;
-        let Some(check) = module.checks.get(name) else {
-            return Visit::Done;
-        };
-        let block = join(&path.to_string(), &format!("check.{name}"));
-        self.results.declare(CheckKind::Check, &block);
-        for instance in evaluator.module_instances(path) {
-            let functions = evaluator.functions(module);
-            let scope = evaluator.scope(&instance);
-            let (verdicts, said) = judge(
-                evaluator,
-                &check.asserts,
-                Condition::Assertion,
-                &scope,
-                &functions,
-            )
-            .await;
-            let address = join(&instance.to_string(), &format!("check.{name}"));
-            self.results
-                .add(CheckKind::Check, &block, &address, &verdicts);
-            let mut said = said;
-            if verdicts.contains(&Verdict::Unknown) {
-                // With a data source that could not be read, that has been said.
-                if check.data.is_none() {
-                    for (rule, verdict) in check.asserts.iter().zip(&verdicts) {
-                        if *verdict == Verdict::Unknown {
-                            let mut open = known_after_apply(rule.condition.range(), &address);
-                            open.values = referenced(rule, &scope);
-                            said.push(open);
-                        }
-                    }
-                }
-                self.leave_open(Some(node), block.clone(), address);
-            }
-            // An assertion never fails a run, not even one that cannot be evaluated.
-            let mut softened = Diagnostics::new();
-            for mut d in said {
-                d.severity = formwork_diagnostics::Severity::Warning;
-                softened.push(d);
-            }
-            let _ = self.say(softened);
-        }
-        Visit::Done
-    }
-
     async fn resource(
         &self,
         node: Node,
-        path: &formwork_addresses::ModulePath,
+        path: &ModulePath,
         module: &Module,
         resource: &Resource,
     ) -> Visit {
@@ -512,7 +359,6 @@ impl<'a> Walk<'a> {
             return Visit::Done;
         };
         let evaluator = &self.input.evaluator;
-        let mut visit = Visit::Done;
         if !block.lifecycle.preconditions.is_empty() || !block.lifecycle.postconditions.is_empty() {
             self.results.declare(
                 CheckKind::Resource,
@@ -528,34 +374,44 @@ impl<'a> Walk<'a> {
         if self.is_waiting(node) {
             return self.waiting_resource(node, path, module, block).await;
         }
-        for instance in evaluator.module_instances(path) {
-            let expansion = match self.expand_resource(&instance, module, block).await {
-                Expanded::Known(expansion) => expansion,
-                Expanded::Unknown(unknown) => {
-                    let done = self
-                        .defer_unknown(node, &instance, module, block, &unknown)
-                        .await;
-                    if done == Visit::Failed {
-                        visit = Visit::Failed;
-                    }
-                    continue;
-                }
-                Expanded::Failed => {
-                    visit = Visit::Failed;
-                    continue;
-                }
-            };
-            let placed = Placed {
-                node,
-                module_instance: &instance,
-                module,
-                block,
-                expansion: &expansion,
-            };
-            let done = match resource.mode {
+        self.in_every_module(node, path, module, block, async |placed| {
+            match resource.mode {
                 ResourceMode::Managed => self.managed(placed).await,
                 ResourceMode::Data => self.data_sources(placed).await,
                 ResourceMode::Ephemeral => self.ephemerals(placed).await,
+            }
+        })
+        .await
+    }
+
+    /// Does something with a block in every instance of its module, where it is known how many there
+    /// are of it; where it is not, the block is deferred.
+    pub(crate) async fn in_every_module(
+        &self,
+        node: Node,
+        path: &ModulePath,
+        module: &Module,
+        block: &ResourceBlock,
+        each: impl AsyncFn(Placed<'_>) -> Visit,
+    ) -> Visit {
+        let mut visit = Visit::Done;
+        for instance in self.input.evaluator.module_instances(path) {
+            let done = match self.expand_resource(&instance, module, block).await {
+                Expanded::Known(expansion) => {
+                    let placed = Placed {
+                        node,
+                        module_instance: &instance,
+                        module,
+                        block,
+                        expansion: &expansion,
+                    };
+                    each(placed).await
+                }
+                Expanded::Unknown(unknown) => {
+                    self.defer_unknown(node, &instance, module, block, &unknown)
+                        .await
+                }
+                Expanded::Failed => Visit::Failed,
             };
             if done == Visit::Failed {
                 visit = Visit::Failed;
@@ -565,7 +421,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads how often a block exists, and keeps it.
-    pub(crate) async fn expand_resource(
+    async fn expand_resource(
         &self,
         instance: &ModuleInstance,
         module: &Module,
@@ -606,15 +462,6 @@ impl<'a> Walk<'a> {
         evaluator.objects().set_expansion(&address, expansion);
         expanded
     }
-}
-
-fn known_after_apply(range: formwork_diagnostics::SourceRange, check: &str) -> Diagnostic {
-    Diagnostic::warning(
-        "Check block assertion known after apply",
-        "The assertion refers to values that are known only after apply. It is judged then.",
-    )
-    .at(range)
-    .about(check)
 }
 
 /// The value as references see it: what is unknown in it says where it comes from.
@@ -773,278 +620,4 @@ fn not_walked(input: &PlanInput, report: &WalkReport) -> Diagnostic {
             names.join(", ")
         ),
     )
-}
-
-/// What is left to apply: everything said to be, and conditions of objects that nothing else is done
-/// to. Where something is done, the conditions are judged along with it. What is destroyed is not
-/// checked.
-fn open_checks(walk: &Walk<'_>, changes: &[ResourceInstanceChange]) -> Vec<OpenCheck> {
-    if walk.input.mode != PlanMode::Normal {
-        return Vec::new();
-    }
-    let busy: BTreeSet<&AbsResourceInstance> = changes
-        .iter()
-        .filter(|c| c.deposed.is_none() && c.action != Action::NoOp)
-        .map(|c| &c.address)
-        .collect();
-    let configuration = walk.input.evaluator.configuration();
-    let mut open = lock(&walk.open_checks).clone();
-    for address in lock(&walk.open_conditions).iter() {
-        let path = address.module_path();
-        // What is read for a check alone is the check's matter.
-        // An ephemeral resource's are judged where it is opened.
-        let on_its_own = address.resource.mode != ResourceMode::Ephemeral
-            && configuration
-                .module(&path)
-                .is_some_and(|m| m.resources.contains_key(&address.resource));
-        if on_its_own && !busy.contains(address) {
-            open.insert(OpenCheck {
-                block: join(&path.to_string(), &address.resource.to_string()),
-                instance: address.to_string(),
-            });
-        }
-    }
-    open.into_iter().collect()
-}
-
-/// What an untouched object was made from, who handles it and whether its replacement comes first is
-/// what its block says now. The content is left as it is.
-fn renew_untouched(walk: &Walk<'_>, state: &mut State, changes: &[ResourceInstanceChange]) {
-    let graph = &walk.input.graph;
-    let mut closures: BTreeMap<Node, BTreeSet<AbsResource>> = BTreeMap::new();
-    let untouched = |c: &&ResourceInstanceChange| {
-        c.action == Action::NoOp
-            && c.deposed.is_none()
-            && c.address.resource.mode == ResourceMode::Managed
-    };
-    for change in changes.iter().filter(untouched) {
-        let Some(stored) = state.object(&change.address).cloned() else {
-            continue;
-        };
-        let mut same = *stored.dependencies == *change.dependencies;
-        let node = graph.resource(&change.address.module_path(), &change.address.resource);
-        if let (false, Some(node)) = (same, node) {
-            // Terraform stores the far ones, too; as long as they are what the near ones lead to,
-            // they mean the same.
-            let near: BTreeSet<&AbsResource> = change.dependencies.iter().collect();
-            let kept: BTreeSet<&AbsResource> = stored.dependencies.iter().collect();
-            same = near.is_subset(&kept) && {
-                let all = closures
-                    .entry(node)
-                    .or_insert_with(|| everything_before(walk, node));
-                kept.iter().all(|d| all.contains(*d))
-            };
-        }
-        let handled = state.provider(&change.address) == Some(&change.provider);
-        if same && handled && stored.create_before_destroy == change.create_before_destroy {
-            continue;
-        }
-        let mut object = (*stored).clone();
-        if !same {
-            object.dependencies = change.dependencies.clone().into();
-        }
-        object.create_before_destroy = change.create_before_destroy;
-        state.set_object(&change.address, &change.provider, object);
-    }
-}
-
-/// Every managed resource that a node needs, near and far.
-fn everything_before(walk: &Walk<'_>, node: Node) -> BTreeSet<AbsResource> {
-    let graph = &walk.input.graph;
-    let reached = graph
-        .dag()
-        .closure([node], formwork_graph::Direction::Dependencies);
-    graph
-        .nodes()
-        .iter()
-        .zip(reached)
-        .filter(|(_, reached)| *reached)
-        .filter_map(|(n, _)| match &n.what {
-            What::Resource(r) if r.mode == ResourceMode::Managed => {
-                Some(r.in_module(&n.module.unkeyed_instance()))
-            }
-            _ => None,
-        })
-        .collect()
-}
-
-/// Every block with conditions, none of them judged: what is destroyed is not checked.
-fn unjudged(configuration: &Configuration) -> Vec<CheckResult> {
-    let mut blocks = BTreeSet::new();
-    for (path, module) in configuration.modules() {
-        let mut add = |kind, name: String| blocks.insert((kind, join(&path.to_string(), &name)));
-        for (address, r) in &module.resources {
-            if !r.lifecycle.preconditions.is_empty() || !r.lifecycle.postconditions.is_empty() {
-                add(CheckKind::Resource, address.to_string());
-            }
-        }
-        for o in module.outputs.values() {
-            if !o.preconditions.is_empty() {
-                add(CheckKind::Output, format!("output.{}", o.name));
-            }
-        }
-        for name in module.checks.keys() {
-            add(CheckKind::Check, format!("check.{name}"));
-        }
-        for v in module.variables.values() {
-            if !v.validations.is_empty() {
-                add(CheckKind::Variable, format!("var.{}", v.name));
-            }
-        }
-    }
-    blocks
-        .into_iter()
-        .map(|(kind, address)| CheckResult {
-            kind,
-            address,
-            status: CheckStatus::Unknown,
-            objects: Vec::new(),
-        })
-        .collect()
-}
-
-/// The refreshed state, with the data sources of this plan instead of those of former runs.
-fn state_with_data(walk: &Walk<'_>) -> State {
-    let mut state = walk.input.refreshed.state.clone();
-    for imported in lock(&walk.imported).iter() {
-        state.set_object(
-            &imported.address,
-            &imported.provider,
-            imported.object.clone(),
-        );
-    }
-    if walk.input.mode == PlanMode::Destroy {
-        return state;
-    }
-    let scope = &walk.input.scope;
-    let takes_part = |a: &AbsResource, r: &formwork_state::ResourceState| {
-        let mut keys = r.instances.keys();
-        keys.any(|k| scope.takes(&a.instance(k.clone())))
-    };
-    let old: Vec<AbsResource> = state
-        .resources()
-        .filter(|(a, r)| a.resource.mode == ResourceMode::Data && takes_part(a, r))
-        .filter(|(a, _)| {
-            let node = walk.input.graph.resource(&a.module.path(), &a.resource);
-            !node.is_some_and(|n| walk.is_waiting(n))
-        })
-        .map(|(a, _)| a.clone())
-        .collect();
-    for address in old {
-        state.remove_resource(&address);
-    }
-    for (address, resource) in lock(&walk.data).resources() {
-        state.set_resource(address.clone(), resource.clone());
-    }
-    state
-}
-
-/// The address of a block that can have conditions.
-fn conditioned_address(node: &StaticNode) -> Option<String> {
-    let name = match &node.what {
-        What::Variable(n) => format!("var.{n}"),
-        What::Output(n) => format!("output.{n}"),
-        What::Check(n) => format!("check.{n}"),
-        What::Resource(r) => r.to_string(),
-        _ => return None,
-    };
-    Some(join(&node.module.to_string(), &name))
-}
-
-/// What refers to what, as far as resources go.
-fn references(input: &PlanInput, open: &[OpenCheck]) -> References {
-    let graph = &input.graph;
-    let block = |node: Node| -> Option<execution::BlockAddress> {
-        let n = graph.get(node)?;
-        match &n.what {
-            What::Resource(r) => Some((n.module.clone(), r.clone())),
-            _ => None,
-        }
-    };
-    let open: BTreeSet<&str> = open.iter().map(|o| &*o.block).collect();
-    let mut references = References::default();
-    for (node, n) in (0u32..).zip(graph.nodes()) {
-        let nearest = || {
-            graph
-                .nearest_resources(node)
-                .into_iter()
-                .filter_map(block)
-                .collect::<BTreeSet<_>>()
-        };
-        match &n.what {
-            What::Resource(r) => {
-                references
-                    .resources
-                    .insert((n.module.clone(), r.clone()), nearest());
-            }
-            What::Provider { provider, alias } => {
-                let config = AbsProviderConfig {
-                    module: n.module.clone(),
-                    provider: provider.clone(),
-                    alias: alias.clone(),
-                    key: InstanceKey::None,
-                };
-                references.providers.insert(config, nearest());
-            }
-            What::Output(name) if n.module.is_root() => {
-                references.outputs.insert(name.to_string(), nearest());
-            }
-            _ => {}
-        }
-        if open.is_empty() {
-            continue;
-        }
-        if let Some(address) = conditioned_address(n).filter(|a| open.contains(&**a)) {
-            let mut conditioned = Conditioned {
-                needs: nearest(),
-                of: block(node),
-                ..Conditioned::default()
-            };
-            if let (What::Output(name), true) = (&n.what, n.module.is_root()) {
-                conditioned.outputs.insert(name.to_string());
-            }
-            // Who uses a resource waits for it to be made already.
-            if conditioned.of.is_none() {
-                users(input, node, &open, &mut conditioned);
-            }
-            references.checks.insert(address, conditioned);
-        }
-    }
-    references
-}
-
-/// Who gets the value of a block, not through resources.
-fn users(input: &PlanInput, node: Node, open: &BTreeSet<&str>, into: &mut Conditioned) {
-    let graph = &input.graph;
-    let mut seen = BTreeSet::new();
-    let mut stack = graph.dag().dependents(node).to_vec();
-    while let Some(n) = stack.pop() {
-        if !seen.insert(n) {
-            continue;
-        }
-        let Some(user) = graph.get(n) else { continue };
-        match &user.what {
-            What::Resource(r) => {
-                into.resources.insert((user.module.clone(), r.clone()));
-            }
-            What::Provider { provider, alias } => {
-                into.providers.insert(AbsProviderConfig {
-                    module: user.module.clone(),
-                    provider: provider.clone(),
-                    alias: alias.clone(),
-                    key: InstanceKey::None,
-                });
-            }
-            What::Output(name) if user.module.is_root() => {
-                into.outputs.insert(name.to_string());
-            }
-            _ => {}
-        }
-        if !matches!(user.what, What::Resource(_)) {
-            stack.extend_from_slice(graph.dag().dependents(n));
-        }
-        if let Some(address) = conditioned_address(user).filter(|a| open.contains(&**a)) {
-            into.checks.insert(address);
-        }
-    }
 }
