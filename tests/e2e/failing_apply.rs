@@ -347,3 +347,52 @@ fn interrupted_while_waiting() {
     assert!(holds.wait().expect("it ends").success());
     env.run(&["plan", "-detailed-exitcode"]).exits(0);
 }
+
+/// A service that never answers keeps nobody: what only reads is left a while after the first Ctrl-C, and
+/// at once after the second.
+#[test]
+fn interrupted_while_a_service_does_not_answer() {
+    let service = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let endpoint = service.local_addr().expect("an address");
+    let (asked, heard) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for connection in service.incoming() {
+            // kept open, and never written to
+            if asked.send(connection).is_err() {
+                return;
+            }
+        }
+    });
+    let env = env();
+    env.write(
+        "main.tf",
+        &format!(
+            "terraform {{\n  required_providers {{\n    google = {{ source = \"hashicorp/google\" }}\n  }}\n}}\n\
+             provider \"google\" {{\n  project                 = \"p\"\n  region                  = \"us-central1\"\n  \
+             access_token            = \"t\"\n  compute_custom_endpoint = \"http://{endpoint}/compute/v1/\"\n}}\n\
+             data \"google_compute_zones\" \"n\" {{}}\n"
+        ),
+    );
+    for (times, patience) in [(1, "0s"), (2, "1h")] {
+        let mut command = env.command(&["plan"]);
+        command.env("FORMWORK_DETACH_AFTER", patience);
+        let mut child = env.start_command(command);
+        let connection = heard.recv_timeout(std::time::Duration::from_secs(60));
+        connection.expect("it asks").expect("a connection");
+        interrupt(&child);
+        if times == 2 {
+            until("the first is heard", || {
+                env.started_output().contains("Interrupted")
+            });
+            interrupt(&child);
+        }
+        assert_eq!(child.wait().expect("it ends").code(), Some(1));
+        let said = env.started_output();
+        let expected = if times == 1 {
+            "Planning was interrupted"
+        } else {
+            "Stopped at once"
+        };
+        assert!(said.contains(expected), "{times}: {said}");
+    }
+}

@@ -75,7 +75,7 @@ impl Run<'_> {
             let said = Reported::placed(
                 Reported::hiding(response.reported, &[&change.before]),
                 address,
-                None,
+                &|_| None,
             );
             if said.has_errors() {
                 return Err(said);
@@ -137,7 +137,7 @@ impl Run<'_> {
         let mut said = Reported::placed(
             Reported::hiding(response.reported, &[&change.before]),
             address,
-            None,
+            &|_| None,
         );
         if response.outcome_unknown {
             self.input.events.emit(Event::ApplyFailed(hook, elapsed));

@@ -14,8 +14,8 @@ use formwork_provider::{
     validate_block,
 };
 use formwork_provider_schema::{
-    Ignored, Schema, adopted, assert_object_compatible, marked, marks_without_ignored,
-    proposed_new_state, without_ignored, without_write_only,
+    Ignored, Schema, adopted, adopted_loosely, assert_object_compatible, marked,
+    marks_without_ignored, proposed_new_state, without_ignored, without_write_only,
 };
 use formwork_state::{ResourceInstanceObject, SensitivePaths, State};
 use formwork_values::{Path, PathMarks, Type, Value, to_msgpack};
@@ -360,7 +360,7 @@ impl Run<'_> {
         let provider = &*place.provider;
         let resource = &address.resource;
         let reported = validate_block(provider, resource, &place.config, plain.clone()).await;
-        let said = Reported::placed(reported, address, Some(place.block.range));
+        let said = Reported::placed(reported, address, &|p| Some(place.block.place_of(p)));
         if said.has_errors() {
             return Err(said.into_iter().filter(Diagnostic::is_error).collect());
         }
@@ -391,7 +391,7 @@ impl Run<'_> {
         let said = Reported::placed(
             Reported::hiding(response.reported.clone(), &[&place.config]),
             address,
-            Some(place.block.range),
+            &|p| Some(place.block.place_of(p)),
         );
         if said.has_errors() {
             return Err(said);
@@ -402,7 +402,7 @@ impl Run<'_> {
                 "the provider says that it cannot plan it yet",
             ));
         }
-        let Some(planned) = adopted(&place.schema.block, response.planned) else {
+        let Some(planned) = adopt(place, response.planned, response.legacy_type_system) else {
             return Err(changed_course(
                 change,
                 "the provider planned something that is not of its schema's type",
@@ -561,7 +561,7 @@ impl Run<'_> {
         let mut said = Reported::placed(
             Reported::hiding(response.reported, &[&place.config]),
             address,
-            Some(place.block.range),
+            &|p| Some(place.block.place_of(p)),
         );
         let failed_already = said.has_errors();
         if response.outcome_unknown {
@@ -577,7 +577,7 @@ impl Run<'_> {
             return Ok(self.left_open(said, address));
         }
         let update = change.action == Action::Update;
-        let Some(mut new) = adopted(&place.schema.block, response.new) else {
+        let Some(mut new) = adopt(place, response.new, response.legacy_type_system) else {
             said.push(inconsistent(
                 change,
                 place,
@@ -593,8 +593,17 @@ impl Run<'_> {
                 const SUMMARY: &str = "Provider returned invalid result object after apply";
                 let problem = "the object holds values that are not known";
                 said.push(against_rules(SUMMARY, change, place, problem));
-            } else if !response.legacy_type_system {
-                let wrong = assert_object_compatible(&place.schema.block, &plan.planned, &new);
+            } else {
+                let mut wrong = assert_object_compatible(&place.schema.block, &plan.planned, &new);
+                if response.legacy_type_system {
+                    for w in wrong.drain(..) {
+                        tracing::warn!(
+                            %address,
+                            problem = %w,
+                            "tolerated: a provider of the legacy type system made something else than was planned"
+                        );
+                    }
+                }
                 let problem = wrong.first().map(ToString::to_string);
                 said.extend(problem.map(|p| inconsistent(change, place, &p)));
             }
@@ -670,6 +679,14 @@ impl Run<'_> {
             shown,
             object,
         })
+    }
+}
+
+/// A provider's answer as an object of its schema; one of the legacy type system is brought into shape.
+fn adopt(place: &Place<'_>, answer: Value, legacy: bool) -> Option<Value> {
+    match legacy {
+        true => adopted_loosely(&place.schema.block, answer),
+        false => adopted(&place.schema.block, answer),
     }
 }
 

@@ -87,7 +87,7 @@ impl Run<'_> {
         let said = Reported::placed(
             Reported::hiding(reported, &[&place.config]),
             address,
-            Some(block.range),
+            &|p| Some(block.place_of(p)),
         );
         if said.has_errors() {
             return Err(said);

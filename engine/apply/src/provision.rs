@@ -233,7 +233,7 @@ impl Run<'_> {
                     return Ok(Diagnostics::new());
                 }
                 let hidden = Reported::hiding(reported, &[&secrets[0], &secrets[1]]);
-                Err(Reported::placed(hidden, address, Some(p.range)))
+                Err(Reported::placed(hidden, address, &|_| Some(p.range)))
             }
         }
     }

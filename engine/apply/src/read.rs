@@ -3,12 +3,12 @@
 use crate::make::{broken, hook};
 use crate::run::{Ended, Run};
 use formwork_addresses::AbsResourceInstance;
-use formwork_diagnostics::{Diagnostics, Severity};
+use formwork_diagnostics::{Diagnostic, Diagnostics, Severity};
 use formwork_evaluation::{Condition, ModuleScope, Verdict};
 use formwork_journal::{Begun, JournalEntry, OperationAction};
 use formwork_plan::{Action, ActionReason, CheckKind, Event, ResourceInstanceChange};
 use formwork_provider::{ReadDataRequest, Reported};
-use formwork_provider_schema::{adopted, marked};
+use formwork_provider_schema::{adopted_loosely, marked};
 use formwork_state::ResourceInstanceObject;
 use formwork_values::Value;
 use std::sync::Arc;
@@ -115,12 +115,27 @@ impl Run<'_> {
         let (answer, elapsed) = self
             .watched(&hook, place.provider.read_data_source(request))
             .await;
-        let said = Reported::placed(
+        let mut said = Reported::placed(
             Reported::hiding(answer.reported, &[&shown]),
             address,
-            Some(place.block.range),
+            &|p| Some(place.block.place_of(p)),
         );
-        let read = adopted(&place.schema.block, answer.state).unwrap_or_else(Value::dynamic);
+        if answer.deferred.is_some() && !said.has_errors() {
+            said.push(
+                Diagnostic::error(
+                    "Provider deferred changes when deferrals are not allowed",
+                    format!(
+                        "The provider {} says that it cannot read {address} yet, though all that it is \
+                         read by is known now. Plan again: then what depends on it can wait.",
+                        change.provider.provider.for_display()
+                    ),
+                )
+                .at(place.block.range)
+                .about(address),
+            );
+        }
+        let read =
+            adopted_loosely(&place.schema.block, answer.state).unwrap_or_else(Value::dynamic);
         let value = marked(&place.schema.block, &read, &marks);
         let object = if said.has_errors() {
             None

@@ -4,23 +4,17 @@ use crate::record::{NoteLog, Record};
 use crate::results::CheckResults;
 use crate::world;
 use formwork_addresses::{AbsResourceInstance, DeposedKey, ResourceMode};
-use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_diagnostics::Diagnostics;
 use formwork_evaluation::Evaluator;
 use formwork_graph::{Cancellation, Dag, Node, Visit, walk};
 use formwork_plan::{
     Action, ChangeSummary, CheckResult, Event, EventSink, Hook, OperationKind, Plan, PlanMode,
     ResourceInstanceChange,
 };
-use formwork_provider::{
-    ApplyRequest, ApplyResponse, Bytes, OpenEphemerals, Provider, Providers, Reported,
-};
-use formwork_values::Value;
+use formwork_provider::{ApplyRequest, ApplyResponse, OpenEphemerals, Provider, Providers};
 use std::collections::HashMap;
-use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -226,22 +220,14 @@ impl Run<'_> {
     }
 
     /// Has a provider do what was begun. Nothing if the run was interrupted and the operation is left to
-    /// run on. A provider that breaks down takes nothing with it: what became of its request is not
-    /// known then.
+    /// run on.
     pub(crate) async fn carry_out(
         &self,
         provider: &dyn Provider,
         request: ApplyRequest,
         log: &NoteLog<'_>,
     ) -> Option<ApplyResponse> {
-        let mut call = pin!(provider.apply_resource_change(request, log));
-        let call = poll_fn(|context| {
-            let poll = AssertUnwindSafe(|| call.as_mut().poll(context));
-            match catch_unwind(poll) {
-                Ok(poll) => poll,
-                Err(_) => Poll::Ready(crashed()),
-            }
-        });
+        let call = provider.apply_resource_change(request, log);
         self.or_detached(log, call).await
     }
 
@@ -276,20 +262,5 @@ impl Run<'_> {
             Action::Forget => summary.forget += 1,
             _ => {}
         }
-    }
-}
-
-/// The answer of a provider that broke down in the middle of a call.
-fn crashed() -> ApplyResponse {
-    let d = Diagnostic::error(
-        "Provider crashed",
-        "The provider broke down while it was at this. What became of its request is not known.",
-    );
-    ApplyResponse {
-        new: Value::dynamic(),
-        private: Bytes::from([]),
-        legacy_type_system: false,
-        outcome_unknown: true,
-        reported: vec![Reported::whole(d)],
     }
 }

@@ -158,6 +158,13 @@ impl Moves {
         self.statements.push(statement);
     }
 
+    /// The block that moves an object away from where the state has it.
+    pub fn range_of(&self, address: &AbsResourceInstance) -> Option<SourceRange> {
+        let mut statements = self.statements.iter();
+        let found = statements.find(|s| s.moved(address).is_some());
+        found.map(|s| s.range)
+    }
+
     /// Where one address moves in one step.
     fn step(&self, address: &AbsResourceInstance) -> Option<AbsResourceInstance> {
         let path = address.module.path();

@@ -240,6 +240,57 @@ impl ResourceBlock {
         )
     }
 
+    /// Where that is written which a path into its configuration names: the value of the argument, or
+    /// the nearest block around it. The whole block where nothing of it is written.
+    pub fn place_of(&self, path: &Path) -> SourceRange {
+        let mut body = &self.body;
+        let mut best = self.range;
+        let mut steps = path.steps().iter().peekable();
+        while let Some(step) = steps.next() {
+            let formwork_values::Step::Attribute(name) = step else {
+                continue;
+            };
+            if let Some(a) = body.attribute(name) {
+                return a.expression.range();
+            }
+            let key = match steps.peek() {
+                Some(formwork_values::Step::Index(key)) => Some(key),
+                _ => None,
+            };
+            let dynamic = body
+                .blocks_of("dynamic")
+                .find(|b| b.labels.first().is_some_and(|l| l.value == *name));
+            if let Some(dynamic) = dynamic {
+                // Which of its blocks is meant depends on what it goes through.
+                best = dynamic.header_range();
+                match dynamic.body.blocks_of("content").next() {
+                    Some(content) => body = &content.body,
+                    None => break,
+                }
+                continue;
+            }
+            let mut blocks = body.blocks_of(name);
+            let found = match key {
+                None => blocks.next(),
+                Some(key) => match (key.as_number(), key.as_str()) {
+                    (Some(number), _) => number
+                        .to_i64()
+                        .and_then(|n| usize::try_from(n).ok())
+                        .and_then(|n| blocks.nth(n)),
+                    (None, Some(text)) => {
+                        blocks.find(|b| b.labels.first().is_some_and(|l| *l.value == *text))
+                    }
+                    // An element of a set is known by its content alone.
+                    (None, None) => None,
+                },
+            };
+            let Some(found) = found else { break };
+            best = found.header_range();
+            body = &found.body;
+        }
+        best
+    }
+
     /// Reads a `resource`, `data` or `ephemeral` block.
     pub(crate) fn decode(block: &Block, diagnostics: &mut Diagnostics) -> Option<Self> {
         let (mode, name_summary) = match &*block.block_type {

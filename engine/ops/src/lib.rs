@@ -29,6 +29,7 @@ mod session;
 mod settle;
 mod state;
 mod state_edit;
+mod takeover;
 mod test;
 mod told;
 mod validate;

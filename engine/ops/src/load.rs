@@ -3,6 +3,7 @@
 use crate::files::{RecordingFiles, RecordingReader};
 use crate::functions::FunctionsOf;
 use crate::session::Session;
+use crate::takeover::becomes_another_type;
 use crate::test::stand_in;
 use formwork_addresses::ProviderAddr;
 use formwork_configuration::{
@@ -342,7 +343,10 @@ impl Loaded {
     ) -> (Arc<Providers>, Diagnostics) {
         let places = needed_at(&self.configuration);
         let mut wanted: BTreeSet<ProviderAddr> = places.keys().cloned().collect();
-        for (_, resource) in state.into_iter().flat_map(State::resources) {
+        for (address, resource) in state.into_iter().flat_map(State::resources) {
+            if becomes_another_type(self, address) {
+                continue; // its provider is asked nothing
+            }
             wanted.insert(resource.provider.provider.clone());
         }
         let level = session.settings.level.version.to_string();

@@ -7,6 +7,7 @@ use crate::load::{Evaluation, Loaded, load};
 use crate::session::Session;
 use crate::settle::settle;
 use crate::state::{Held, hash_text, hold};
+use crate::takeover::take_over;
 use crate::told::told_once;
 use formwork_addresses::{AbsResource, AbsResourceInstance, DeposedKey, InstanceKey, ResourceMode};
 use formwork_configuration::{MoveTarget, Moves};
@@ -281,8 +282,18 @@ pub(crate) async fn plan_with(
         }
     }
 
-    let (state, moved_from, said) = moved(&held.view.state, &moves, &loaded);
+    let (mut state, moved_from, said) = moved(&held.view.state, &moves, &loaded);
     diagnostics.append(said);
+    if !moved_from.is_empty() {
+        let whole = state.to_mut();
+        let said = take_over(whole, &moves, &moved_from, &loaded, &providers).await;
+        let failed = said.has_errors();
+        diagnostics.append(said);
+        if failed {
+            drop(state);
+            return nothing(loaded, diagnostics, Some(providers), Some(held)).await;
+        }
+    }
     session
         .events
         .emit(Event::Started(Phase::Refresh, Some(state.instance_count())));
@@ -340,16 +351,17 @@ pub(crate) async fn plan_with(
             refreshed.moved_from.clone_from(&moved_from);
             input(refreshed, true)
         };
-        let (refreshed, not_read, said) = session
-            .stoppable(
-                &providers,
-                refresh_changed(session, &state, &providers, &in_scope, trial),
-            )
-            .await;
-        (refreshed, Some(not_read), said)
+        let reading = refresh_changed(session, &state, &providers, &in_scope, trial);
+        match session.endable(&providers, reading).await {
+            Some((refreshed, not_read, said)) => (refreshed, Some(not_read), said),
+            None => (Refreshed::unread(&state), None, session.unanswered()),
+        }
     } else {
         let reading = refresh(&state, &providers, &refresh_options);
-        let (refreshed, said) = session.stoppable(&providers, reading).await;
+        let (refreshed, said) = match session.endable(&providers, reading).await {
+            Some(read) => read,
+            None => (Refreshed::unread(&state), session.unanswered()),
+        };
         (refreshed, None, said)
     };
     refreshed.moved_from = moved_from;
@@ -380,7 +392,16 @@ pub(crate) async fn plan_with(
         }
         None => {
             let planning = formwork_planner::plan(input);
-            session.stoppable(&providers, planning).await
+            match session.endable(&providers, planning).await {
+                Some(planned) => planned,
+                None => {
+                    let nothing = Planned {
+                        state: held.view.state.clone(),
+                        ..Planned::default()
+                    };
+                    (nothing, session.unanswered())
+                }
+            }
         }
     };
     diagnostics.append(said);
@@ -540,7 +561,15 @@ fn moved<'s>(
     Diagnostics,
 ) {
     let addresses: BTreeSet<AbsResourceInstance> = state.instances().map(|(a, _)| a).collect();
-    let results = moves.apply(&loaded.configuration, &addresses);
+    let mut results = moves.apply(&loaded.configuration, &addresses);
+    // Nobody takes over what has become another type where none is configured: it goes as what it is.
+    results.moved.retain(|to, from| {
+        let configured = || {
+            let module = loaded.configuration.module(&to.module_path());
+            module.is_some_and(|m| m.resource(&to.resource).is_some())
+        };
+        from.resource.kind == to.resource.kind || configured()
+    });
     let mut said = Diagnostics::new();
     said.extend(results.warning());
     if results.moved.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::test::Trial;
 use formwork_configuration::{InputLayer, LanguageLevel, ModuleFetcher, SourceReader};
-use formwork_diagnostics::{Diagnostics, SourceMap};
+use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_environment::Environment;
 use formwork_eval::Confinement;
 use formwork_graph::Cancellation;
@@ -120,6 +120,37 @@ impl Session {
             Either::Left((done, _)) => done,
             Either::Right(((), work)) => work.await,
         }
+    }
+
+    /// The same for work that changes nothing. Once stopping has been asked for, providers have as long as
+    /// operations have that are not waited for; then the work is left, and nothing comes of it.
+    pub(crate) async fn endable<T>(
+        &self,
+        providers: &Providers,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let work = std::pin::pin!(self.stoppable(providers, work));
+        let patience = std::pin::pin!(async {
+            self.cancel.cancelled().await;
+            tokio::time::sleep(self.settings.detach_after).await;
+        });
+        match futures::future::select(work, patience).await {
+            Either::Left((done, _)) => Some(done),
+            Either::Right(((), _)) => None,
+        }
+    }
+
+    /// What is said of work that was left.
+    pub(crate) fn unanswered(&self) -> Diagnostics {
+        Diagnostic::error(
+            "Planning was interrupted",
+            format!(
+                "A provider had not answered {} seconds after it was asked to stop, and was left. Nothing was \
+                 changed.",
+                self.settings.detach_after.as_secs()
+            ),
+        )
+        .into()
     }
 
     /// Where the command was called, which `-chdir` does not change.

@@ -195,7 +195,7 @@ async fn settle_one(
                 private,
                 reported,
             } => {
-                let problems = Reported::placed(hiding(reported), address, None);
+                let problems = Reported::placed(hiding(reported), address, &|_| None);
                 let tainted = begun.action == OperationAction::Create
                     && (problems.has_errors() || begun.provisions);
                 // What went wrong in a former run is told, but it is no mistake of this one.
@@ -263,7 +263,9 @@ async fn look_again(
             private: found.private.clone().unwrap_or_else(|| Bytes::from([])),
         })
         .await;
-    let said = Reported::placed(Reported::hiding(read.reported, &[&known]), address, None);
+    let said = Reported::placed(Reported::hiding(read.reported, &[&known]), address, &|_| {
+        None
+    });
     if said.has_errors() {
         let mut said = said;
         said.push(open_operation(operation, "the object could not be read"));

@@ -1,6 +1,7 @@
 //! Data sources: read while planning where everything they need is known, else left for apply.
 
-use crate::managed::{Placed, Shared, addressed, decode_config, placed_in};
+use crate::instance::put_off;
+use crate::managed::{Placed, Shared, addressed, decode_config};
 use crate::providers::data_value;
 use crate::walk::{Walk, join, lock, with_origin};
 use formwork_addresses::{AbsResourceInstance, InstanceKey, ModulePath, Subject};
@@ -10,7 +11,7 @@ use formwork_evaluation::{ModuleFunctions, ModuleScope, Verdict};
 use formwork_graph::{Node, Visit, What};
 use formwork_plan::{Action, ActionReason, CheckKind, Event, PlanMode, ResourceInstanceChange};
 use formwork_provider::{Bytes, DeferredReason, ReadDataRequest, Reported, validate_block};
-use formwork_provider_schema::{adopted, marked, unknown_computed};
+use formwork_provider_schema::{adopted_loosely, marked, unknown_computed};
 use formwork_state::ResourceInstanceObject;
 use formwork_values::Value;
 use futures::StreamExt as _;
@@ -248,7 +249,9 @@ impl<'a> Walk<'a> {
         let kind = block.address.kind.to_string();
         let provider = self.provider_for(shared, address);
         let reported = validate_block(&*provider, &block.address, &config, plain.clone()).await;
-        said.append(placed_in(reported, block, address));
+        said.append(Reported::placed(reported, address, &|p| {
+            Some(block.place_of(p))
+        }));
         if said.has_errors() {
             return (Read::Not(None), said);
         }
@@ -296,10 +299,10 @@ impl<'a> Walk<'a> {
                 config: plain,
             })
             .await;
-        said.append(placed_in(
+        said.append(Reported::placed(
             Reported::hiding(answer.reported, &[&config]),
-            block,
             address,
+            &|p| Some(block.place_of(p)),
         ));
         if said.has_errors() {
             return (Read::Not(Some(after)), said);
@@ -308,28 +311,15 @@ impl<'a> Walk<'a> {
             if self.input.defer {
                 return (Read::Deferred(deferred, after), said);
             }
-            said.push(
-                Diagnostic::error(
-                    "Provider deferred changes when deferrals are not allowed",
-                    format!(
-                        "The provider {} says that it cannot read {address} yet, though it was told \
-                         that nothing can be put off in this run.",
-                        Arc::new(shared.provider_config.provider.clone()).for_display()
-                    ),
-                )
-                .at(shared.block.range)
-                .about(address)
-                .hint(
-                    "Allow it with -allow-deferral: what can be planned is applied first, then the \
-                     rest.",
-                ),
-            );
+            let config = &shared.provider_config;
+            let range = Some(shared.block.range);
+            said.push(put_off(config, address, "read", deferred, range));
             return (Read::Not(Some(after)), said);
         }
         self.input
             .events
             .emit(Event::ApplyFinished(hook, begin.elapsed()));
-        let read = adopted(&shared.schema.block, answer.state);
+        let read = adopted_loosely(&shared.schema.block, answer.state);
         let Some(read) = read.filter(|v| !v.is_null() && v.is_wholly_known()) else {
             said.push(invalid_answer(shared, address));
             return (Read::Not(Some(after)), said);

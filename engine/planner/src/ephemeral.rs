@@ -3,7 +3,7 @@
 //! What they hold is ephemeral and stands in no plan; apply opens them anew. Where something is still
 //! to become known, what refers to them is unknown until then.
 
-use crate::managed::{Placed, Shared, addressed, decode_config, placed_in};
+use crate::managed::{Placed, Shared, addressed, decode_config};
 use crate::walk::{Walk, lock, with_origin};
 use formwork_addresses::{AbsResourceInstance, InstanceKey};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
@@ -77,7 +77,9 @@ impl Walk<'_> {
         let (plain, marks) = config.clone().unmark_deep();
         let provider = &*shared.provider;
         let reported = validate_block(provider, &address.resource, &config, plain.clone()).await;
-        said.append(placed_in(reported, shared.block, address));
+        said.append(Reported::placed(reported, address, &|p| {
+            Some(shared.block.place_of(p))
+        }));
         if said.has_errors() {
             return (false, said);
         }
@@ -93,7 +95,7 @@ impl Walk<'_> {
             said.append(Reported::placed(
                 Reported::hiding(reported, &[&config]),
                 address,
-                Some(shared.block.range),
+                &|p| Some(shared.block.place_of(p)),
             ));
             if said.has_errors() {
                 return (false, said);

@@ -14,7 +14,7 @@ use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_evaluation::WantedImport;
 use formwork_plan::{Event, Importing, PlanMode};
 use formwork_provider::{Bytes, ImportRequest, Provider, ReadRequest, Reported};
-use formwork_provider_schema::{Schema, adopted, marked};
+use formwork_provider_schema::{Schema, adopted_loosely, marked};
 use formwork_state::{RawJson, ResourceInstanceObject};
 use formwork_values::{PathMarks, Value};
 use std::collections::BTreeMap;
@@ -208,7 +208,7 @@ pub async fn find(
     let all = provider
         .import_resource_state(request)
         .await
-        .map_err(|r| Reported::placed(r, address, None))?;
+        .map_err(|r| Reported::placed(r, address, &|_| None))?;
     let Some(first) = all.into_iter().find(|f| f.kind == kind) else {
         return Err(refuse(
             "Import returned no resources",
@@ -224,7 +224,9 @@ pub async fn find(
         })
         .await;
     let value = marked(&schema.block, &read.new, &PathMarks::new());
-    let said = Reported::placed(Reported::hiding(read.reported, &[&value]), address, None);
+    let said = Reported::placed(Reported::hiding(read.reported, &[&value]), address, &|_| {
+        None
+    });
     if said.has_errors() {
         return Err(said);
     }
@@ -237,7 +239,7 @@ pub async fn find(
             ),
         ));
     }
-    let Some(new) = adopted(&schema.block, read.new) else {
+    let Some(new) = adopted_loosely(&schema.block, read.new) else {
         return Err(refuse(
             "Provider produced invalid object",
             format!(

@@ -7,14 +7,15 @@
 
 use crate::prior::PriorObject;
 use formwork_addresses::{AbsProviderConfig, AbsResource, AbsResourceInstance};
+use formwork_configuration::ResourceBlock;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
 use formwork_plan::{Action, ActionReason, Importing, ResourceInstanceChange, decide};
 use formwork_provider::{Bytes, DeferredReason, PlanRequest, PlanResponse, Provider, Reported};
 use formwork_provider_schema::{
-    Ignored, Schema, adopted, assert_plan_valid, marked, marks_without_ignored, proposed_new_state,
-    without_ignored,
+    Ignored, Schema, adopted, adopted_loosely, assert_plan_valid, marked, marks_without_ignored,
+    proposed_new_state, without_ignored,
 };
-use formwork_values::Value;
+use formwork_values::{Path, Step, Type, Value};
 use std::sync::Arc;
 
 /// What is asked for beyond the configuration.
@@ -44,12 +45,26 @@ pub struct Subject<'a> {
     pub schema: &'a Arc<Schema>,
     /// The nearest managed resources it depends on.
     pub dependencies: Vec<AbsResource>,
-    /// Where its block stands.
-    pub range: Option<SourceRange>,
+    /// Its block, if it is configured.
+    pub block: Option<&'a ResourceBlock>,
     /// Set if it is imported.
     pub importing: Option<Importing>,
     /// Whether the provider may answer that it cannot plan it yet.
     pub may_defer: bool,
+}
+
+impl Subject<'_> {
+    /// Where its block stands.
+    fn range(&self) -> Option<SourceRange> {
+        self.block.map(|b| b.range)
+    }
+
+    /// What its provider says of it, where it is written.
+    fn placed(&self, reported: Vec<Reported>) -> Diagnostics {
+        Reported::placed(reported, self.address, &|p| {
+            self.block.map(|b| b.place_of(p))
+        })
+    }
 }
 
 /// One instance as its provider planned it.
@@ -189,11 +204,7 @@ pub async fn plan_deletion(
             prior_private: prior.private.clone(),
         })
         .await;
-    diagnostics.append(Reported::placed(
-        Reported::hiding(response.reported, &[&prior.value]),
-        subject.address,
-        subject.range,
-    ));
+    diagnostics.append(subject.placed(Reported::hiding(response.reported, &[&prior.value])));
     if let Some(deferred) = response.deferred
         && !subject.may_defer
     {
@@ -246,11 +257,7 @@ async fn ask(
             prior_private,
         })
         .await;
-    diagnostics.append(Reported::placed(
-        Reported::hiding(response.reported.clone(), marked),
-        subject.address,
-        subject.range,
-    ));
+    diagnostics.append(subject.placed(Reported::hiding(response.reported.clone(), marked)));
     if response.reported.iter().any(Reported::is_error) {
         return None;
     }
@@ -267,21 +274,42 @@ async fn ask(
             ..response
         });
     }
-    let Some(planned) = adopted(&subject.schema.block, response.planned) else {
+    let answer = match response.legacy_type_system {
+        true => adopted_loosely(&subject.schema.block, response.planned),
+        false => adopted(&subject.schema.block, response.planned),
+    };
+    let Some(planned) = answer else {
         diagnostics.push(invalid_plan(
             subject,
             "the planned object does not have the type of its schema",
         ));
         return None;
     };
-    if !response.legacy_type_system {
-        let wrong = assert_plan_valid(&subject.schema.block, prior, config, &planned);
-        if !wrong.is_empty() {
-            for w in wrong {
-                diagnostics.push(invalid_plan(subject, &w.to_string()));
-            }
-            return None;
+    let wrong = assert_plan_valid(&subject.schema.block, prior, config, &planned);
+    if response.legacy_type_system {
+        for w in &wrong {
+            tracing::warn!(
+                address = %subject.address,
+                problem = %w,
+                "tolerated: a provider of the legacy type system plans against the rules"
+            );
         }
+    } else if !wrong.is_empty() {
+        for w in wrong {
+            diagnostics.push(invalid_plan(subject, &w.to_string()));
+        }
+        return None;
+    }
+    let ty = subject.schema.ty();
+    if let Some(path) = response
+        .requires_replace
+        .iter()
+        .find(|p| !leads_somewhere(&ty, p))
+    {
+        let what =
+            format!("it asks for a replacement because of {path}, which its schema does not have");
+        diagnostics.push(invalid_plan(subject, &what));
+        return None;
     }
     Some(PlanResponse {
         planned,
@@ -289,8 +317,32 @@ async fn ask(
     })
 }
 
-/// That a provider puts off what it was not allowed to put off.
-fn unasked(subject: &Subject<'_>, deferred: DeferredReason) -> Diagnostic {
+/// Whether objects of a type can have anything at a path.
+fn leads_somewhere(ty: &Type, path: &Path) -> bool {
+    let mut at = ty;
+    for step in path.steps() {
+        at = match (at, step) {
+            (Type::Object(object), Step::Attribute(name)) => match object.attribute(name) {
+                Some(inner) => inner,
+                None => return false,
+            },
+            (Type::List(e) | Type::Set(e) | Type::Map(e), Step::Index(_)) => e,
+            // What is of no fixed type can have anything.
+            (Type::Dynamic | Type::Tuple(_) | Type::Object(_), _) => return true,
+            _ => return false,
+        };
+    }
+    true
+}
+
+/// That a provider puts off what it was not allowed to put off: `what` it was to do with the object.
+pub(crate) fn put_off(
+    config: &AbsProviderConfig,
+    address: &AbsResourceInstance,
+    what: &str,
+    deferred: DeferredReason,
+    range: Option<SourceRange>,
+) -> Diagnostic {
     let why = match deferred {
         DeferredReason::ResourceConfigUnknown => "too little of its configuration is known",
         DeferredReason::ProviderConfigUnknown => {
@@ -301,15 +353,19 @@ fn unasked(subject: &Subject<'_>, deferred: DeferredReason) -> Diagnostic {
     Diagnostic::error(
         "Provider deferred changes when deferrals are not allowed",
         format!(
-            "The provider {} says that it cannot plan {} yet, because {why}, though it was told that \
+            "The provider {} says that it cannot {what} {address} yet, because {why}, though it was told that \
              nothing can be put off in this run.",
-            subject.provider_config.provider.for_display(),
-            subject.address
+            config.provider.for_display(),
         ),
     )
     .hint("Allow it with -allow-deferral: what can be planned is applied first, then the rest.")
-    .at_opt(subject.range)
-    .about(subject.address)
+    .at_opt(range)
+    .about(address)
+}
+
+fn unasked(subject: &Subject<'_>, deferred: DeferredReason) -> Diagnostic {
+    let (config, range) = (subject.provider_config, subject.range());
+    put_off(config, subject.address, "plan", deferred, range)
 }
 
 fn invalid_plan(subject: &Subject<'_>, what: &str) -> Diagnostic {
@@ -322,6 +378,6 @@ fn invalid_plan(subject: &Subject<'_>, what: &str) -> Diagnostic {
             subject.address
         ),
     )
-    .at_opt(subject.range)
+    .at_opt(subject.range())
     .about(subject.address)
 }

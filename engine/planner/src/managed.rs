@@ -2,7 +2,7 @@
 
 use crate::conditions::judge_for;
 use crate::imports::Wanted;
-use crate::instance::{Subject, Wishes, plan_configured};
+use crate::instance::{Subject, Wishes, plan_configured, put_off};
 use crate::prior::PriorObject;
 use crate::protection::protection;
 use crate::provisioning::check_provisioners;
@@ -18,7 +18,7 @@ use formwork_evaluation::{
 use formwork_graph::{Node, Visit};
 use formwork_plan::{CheckKind, Event, PlanMode};
 use formwork_provider::{Provider, Reported, validate_block};
-use formwork_provider_schema::{Ignored, Schema};
+use formwork_provider_schema::{Ignored, Schema, adopted_loosely};
 use formwork_values::{Path, Step, Type, Value};
 use futures::StreamExt as _;
 use std::sync::Arc;
@@ -302,7 +302,9 @@ impl<'a> Walk<'a> {
         let plain = config.clone().unmark_deep().0;
         let provider = self.provider_for(shared, &address);
         let reported = validate_block(&*provider, &block.address, &config, plain).await;
-        said.append(placed_in(reported, block, &address));
+        said.append(Reported::placed(reported, &address, &|p| {
+            Some(block.place_of(p))
+        }));
         if said.has_errors() {
             return (false, said);
         }
@@ -352,7 +354,7 @@ impl<'a> Walk<'a> {
             provider: &*provider,
             schema: &shared.schema,
             dependencies: shared.dependencies.clone(),
-            range: Some(block.range),
+            block: Some(block),
             importing,
             may_defer: self.input.defer,
         };
@@ -410,17 +412,30 @@ impl<'a> Walk<'a> {
         let said = Reported::placed(
             Reported::hiding(answer.reported, &[&prior.value]),
             address,
-            Some(shared.block.range),
+            &|p| Some(shared.block.place_of(p)),
         );
         if said.has_errors() {
             return Err(said);
         }
+        if let Some(deferred) = answer.deferred {
+            return match self.input.defer {
+                true => Ok(Some(prior.clone())),
+                false => {
+                    let config = &shared.provider_config;
+                    let range = Some(shared.block.range);
+                    Err(put_off(config, address, "read", deferred, range).into())
+                }
+            };
+        }
         if answer.new.is_null() {
             return Ok(None);
         }
+        let Some(new) = adopted_loosely(&shared.schema.block, answer.new) else {
+            return Err(crate::refresh::invalid_object(&shared.provider_config, address).into());
+        };
         let value = formwork_provider_schema::marked(
             &shared.schema.block,
-            &answer.new,
+            &new,
             &crate::prior::stored_marks(&prior.stored),
         );
         Ok(Some(PriorObject {
@@ -535,56 +550,6 @@ pub(crate) fn addressed(
 ) -> Diagnostics {
     diagnostics.default_address(address);
     diagnostics
-}
-
-/// What a provider says about a configuration, at the argument that it names.
-pub(crate) fn placed_in(
-    reported: Vec<Reported>,
-    block: &ResourceBlock,
-    address: &AbsResourceInstance,
-) -> Diagnostics {
-    let mut diagnostics = Diagnostics::new();
-    for r in reported {
-        let range = argument_range(block, &r.path).unwrap_or(block.range);
-        let d: Diagnostic = r.diagnostic.at_opt(Some(range)).about(address);
-        diagnostics.push(d);
-    }
-    diagnostics
-}
-
-/// Where the argument or block that a path begins with is written.
-fn argument_range(
-    block: &ResourceBlock,
-    path: &formwork_values::Path,
-) -> Option<formwork_diagnostics::SourceRange> {
-    let mut body = block.body.clone();
-    let mut best = None;
-    let mut steps = path.steps().iter().peekable();
-    while let Some(step) = steps.next() {
-        let formwork_values::Step::Attribute(name) = step else {
-            continue;
-        };
-        if let Some(a) = body.attribute(name) {
-            return Some(a.expression.range());
-        }
-        let index = match steps.peek() {
-            Some(formwork_values::Step::Index(key)) => key
-                .as_number()
-                .and_then(formwork_values::Number::to_i64)
-                .and_then(|n| usize::try_from(n).ok())
-                .unwrap_or(0),
-            _ => 0,
-        };
-        let found = body
-            .blocks_of(name)
-            .nth(index)
-            .or_else(|| body.blocks_of(name).next())
-            .cloned();
-        let Some(found) = found else { break };
-        best = Some(found.header_range());
-        body = found.body;
-    }
-    best
 }
 
 /// What is wrong with the paths of `ignore_changes`, by the type's schema.

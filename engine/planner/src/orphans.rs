@@ -110,7 +110,7 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
             provider: &*provider,
             schema: &schema,
             dependencies: prior.dependencies.clone(),
-            range: None,
+            block: None,
             importing: None,
             may_defer: input.defer,
         };

@@ -3,7 +3,7 @@
 use formwork_addresses::{AbsProviderConfig, AbsResource, AbsResourceInstance};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_provider::{Bytes, Providers, RawState, Reported, UpgradeRequest};
-use formwork_provider_schema::{Schema, adopted, marked};
+use formwork_provider_schema::{Schema, adopted_loosely, marked};
 use formwork_state::{Attributes, ResourceInstanceObject};
 use formwork_values::{Mark, Marks, PathMarks, Value};
 use std::sync::Arc;
@@ -69,10 +69,7 @@ pub async fn decode_managed(
     if object.schema_version > schema.version {
         return Err(newer_version(config, address, object.schema_version, schema.version).into());
     }
-    let state = match &object.attributes {
-        Attributes::Json(json) => RawState::Json(Bytes::from(json.get().as_bytes())),
-        Attributes::Flat(json) => RawState::Flatmap(flat_pairs(json.get())),
-    };
+    let state = raw_state(object);
     let response = provider
         .upgrade_resource_state(UpgradeRequest {
             kind: address.resource.kind.to_string(),
@@ -80,11 +77,11 @@ pub async fn decode_managed(
             state,
         })
         .await;
-    let mut diagnostics = Reported::placed(response.reported, address, None);
+    let mut diagnostics = Reported::placed(response.reported, address, &|_| None);
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    let Some(upgraded) = adopted(&schema.block, response.upgraded) else {
+    let Some(upgraded) = adopted_loosely(&schema.block, response.upgraded) else {
         diagnostics.push(
             Diagnostic::error(
                 "Resource state not usable",
@@ -108,6 +105,14 @@ pub async fn decode_managed(
         stored: object.clone(),
     };
     Ok((prior, schema))
+}
+
+/// An object as the state holds it, to be handed to a provider.
+pub fn raw_state(object: &ResourceInstanceObject) -> RawState {
+    match &object.attributes {
+        Attributes::Json(json) => RawState::Json(Bytes::from(json.get().as_bytes())),
+        Attributes::Flat(json) => RawState::Flatmap(flat_pairs(json.get())),
+    }
 }
 
 fn newer_version(

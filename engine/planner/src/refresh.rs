@@ -5,13 +5,14 @@
 //! its provider says so for certain; what could not be read is an error, never an absence. Objects
 //! whose provider cannot be configured yet are left for the planning walk.
 
+use crate::instance::put_off;
 use crate::prior::{PriorObject, decode_managed};
 use formwork_addresses::{AbsProviderConfig, AbsResourceInstance, DeposedKey, ResourceMode};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_graph::Cancellation;
 use formwork_plan::{Action, Event, EventSink, Hook, ResourceInstanceChange};
 use formwork_provider::{Bytes, Providers, ReadRequest, Reported};
-use formwork_provider_schema::{Schema, adopted, marked};
+use formwork_provider_schema::{Schema, adopted_loosely, marked};
 use formwork_state::{ResourceInstanceObject, State};
 use formwork_values::Value;
 use std::collections::BTreeMap;
@@ -33,6 +34,19 @@ pub struct Refreshed {
     pub moved_from: BTreeMap<AbsResourceInstance, AbsResourceInstance>,
     /// Objects that have not been read because their provider is not configured.
     pub unread: Vec<ObjectKey>,
+}
+
+impl Refreshed {
+    /// A state of which nothing was read.
+    pub fn unread(state: &State) -> Self {
+        Self {
+            state: state.clone(),
+            objects: BTreeMap::new(),
+            drift: Vec::new(),
+            moved_from: BTreeMap::new(),
+            unread: Vec::new(),
+        }
+    }
 }
 
 /// How to refresh.
@@ -81,13 +95,7 @@ pub async fn refresh(
             }
         }
     }
-    let mut refreshed = Refreshed {
-        state: state.clone(),
-        objects: BTreeMap::new(),
-        drift: Vec::new(),
-        moved_from: BTreeMap::new(),
-        unread: Vec::new(),
-    };
+    let mut refreshed = Refreshed::unread(state);
     for (config, items) in groups {
         // What is not its provider's is not there to be read.
         let in_scope = |item: &Item| {
@@ -135,7 +143,7 @@ pub async fn refresh(
             diagnostics.append(Reported::placed(
                 Reported::hiding(answer.reported, &[&item.prior.value]),
                 &item.key.0,
-                None,
+                &|_| None,
             ));
             options
                 .events
@@ -144,7 +152,10 @@ pub async fn refresh(
                 refreshed.objects.insert(item.key, item.prior);
                 continue;
             }
-            if answer.deferred.is_some() {
+            if let Some(deferred) = answer.deferred {
+                if !providers.is_deferral_allowed() {
+                    diagnostics.push(put_off(&config, &item.key.0, "read", deferred, None));
+                }
                 refreshed.unread.push(item.key.clone());
                 refreshed.objects.insert(item.key, item.prior);
                 continue;
@@ -177,6 +188,22 @@ fn request(item: &Item) -> ReadRequest {
     request_for(&item.key.0.resource.kind, &item.prior)
 }
 
+/// That a provider has read an object as something that it cannot be.
+pub(crate) fn invalid_object(
+    config: &AbsProviderConfig,
+    address: &AbsResourceInstance,
+) -> Diagnostic {
+    Diagnostic::error(
+        "Provider produced invalid object",
+        format!(
+            "The provider {} read {address} as something that does not have the type of its schema. This \
+             is a fault of the provider.",
+            config.provider.for_display()
+        ),
+    )
+    .about(address)
+}
+
 /// Which object an event is about.
 pub fn hook(address: &AbsResourceInstance, value: &Value) -> Hook {
     Hook {
@@ -198,18 +225,8 @@ fn take_over(
     let (address, deposed) = &key;
     let before_plain = prior.value.clone().unmark_deep().0;
     let gone = new.is_null();
-    let Some(new) = adopted(&schema.block, new) else {
-        return Err(Box::new(
-            Diagnostic::error(
-                "Provider produced invalid object",
-                format!(
-                    "The provider {} read {address} as something that does not have the type of its \
-                     schema. This is a fault of the provider.",
-                    config.provider.for_display()
-                ),
-            )
-            .about(address),
-        ));
+    let Some(new) = adopted_loosely(&schema.block, new) else {
+        return Err(Box::new(invalid_object(config, address)));
     };
     let changed = new != before_plain;
     if changed {

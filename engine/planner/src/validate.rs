@@ -363,8 +363,9 @@ impl Validation<'_> {
             .address
             .in_module(&formwork_addresses::ModuleInstance::root())
             .instance(InstanceKey::None);
-        self.said
-            .append(crate::managed::placed_in(reported, block, &address));
+        self.said.append(Reported::placed(reported, &address, &|p| {
+            Some(block.place_of(p))
+        }));
     }
 }
 

@@ -5,9 +5,10 @@
 
 use crate::{Bytes, OpenRequest, Provider, Reported};
 use formwork_addresses::AbsResourceInstance;
-use formwork_diagnostics::Diagnostics;
+use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_values::{Type, Value};
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -75,7 +76,7 @@ impl OpenEphemerals {
             let kind = &open.address.resource.kind;
             let provider = &open.provider;
             let answer = provider.renew_ephemeral_resource(kind, open.private).await;
-            said.append(Reported::placed(answer.reported, &open.address, None));
+            said.append(Reported::placed(answer.reported, &open.address, &|_| None));
             let mut all = self.all();
             if let Some(o) = all.iter_mut().find(|o| o.address == open.address) {
                 o.private = answer.private;
@@ -86,23 +87,45 @@ impl OpenEphemerals {
     }
 
     /// Does work, and renews what is due by the clock while it lasts, however long a single call takes.
+    /// When the work ends, a renewal that is under way is heard out for a while, since its answer is what
+    /// the resource is closed with.
     pub async fn renewed_during<T>(
         &self,
         now: impl Fn() -> SystemTime,
         work: impl Future<Output = T>,
     ) -> (T, Diagnostics) {
         const LOOK: Duration = Duration::from_secs(1);
+        const HEARD_OUT: Duration = Duration::from_secs(5);
         let mut said = Diagnostics::new();
         let mut work = std::pin::pin!(work);
         loop {
-            let renewing = async {
+            let asked = AtomicBool::new(false);
+            let mut renewing = std::pin::pin!(async {
                 tokio::time::sleep(LOOK).await;
+                asked.store(true, Ordering::Relaxed);
                 self.renew_due(now()).await
+            });
+            let done = tokio::select! {
+                done = &mut work => done,
+                renewed = &mut renewing => {
+                    said.append(renewed);
+                    continue;
+                }
             };
-            tokio::select! {
-                done = &mut work => return (done, said),
-                renewed = renewing => said.append(renewed),
+            if asked.load(Ordering::Relaxed) {
+                match tokio::time::timeout(HEARD_OUT, renewing).await {
+                    Ok(renewed) => said.append(renewed),
+                    Err(_) => said.push(Diagnostic::warning(
+                        "Renewal given up",
+                        format!(
+                            "An ephemeral resource was being renewed when the work was done, and its provider \
+                             had not answered {} seconds later. It is closed as it was before.",
+                            HEARD_OUT.as_secs()
+                        ),
+                    )),
+                }
             }
+            return (done, said);
         }
     }
 
@@ -116,7 +139,7 @@ impl OpenEphemerals {
                 .provider
                 .close_ephemeral_resource(kind, open.private)
                 .await;
-            said.append(Reported::placed(reported, &open.address, None));
+            said.append(Reported::placed(reported, &open.address, &|_| None));
         }
         said
     }

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod ephemeral;
+mod guarded;
 mod provisioner;
 mod registry;
 mod requests;

@@ -1,5 +1,6 @@
 //! The providers of a run: launched, described, configured.
 
+use crate::guarded::Guarded;
 use crate::{ConfigureRequest, Provider, Provisioner, Reported, no_such_provisioner};
 use async_trait::async_trait;
 use formwork_addresses::{
@@ -81,10 +82,13 @@ impl Providers {
                 continue;
             }
             let made = match factory.launch(&address).await {
-                Ok(provider) => provider.get_schema().await.map(|schemas| Launched {
-                    provider: provider.clone(),
-                    schemas,
-                }),
+                Ok(provider) => {
+                    let provider = Guarded::around(provider);
+                    provider
+                        .get_schema()
+                        .await
+                        .map(|schemas| Launched { provider, schemas })
+                }
                 Err(said) => Err(said),
             };
             match made {
@@ -119,7 +123,7 @@ impl Providers {
         all.insert(
             config.clone(),
             Configured {
-                provider,
+                provider: Guarded::around(provider),
                 config: None,
             },
         );
@@ -235,7 +239,7 @@ impl Providers {
                 return Ok(Vec::new());
             }
         }
-        let provider = self.factory.launch(&address.provider).await?;
+        let provider = Guarded::around(self.factory.launch(&address.provider).await?);
         let request = ConfigureRequest {
             config: plain.clone(),
             terraform_version: self.language_version.clone(),
@@ -262,6 +266,11 @@ impl Providers {
     /// Lets providers that are configured from now on answer that they cannot do something yet.
     pub fn allow_deferral(&self) {
         self.deferral_allowed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether providers may answer that they cannot do something yet.
+    pub fn is_deferral_allowed(&self) -> bool {
+        self.deferral_allowed.load(Ordering::Relaxed)
     }
 
     /// A configured provider.

@@ -60,16 +60,19 @@ impl Reported {
         reported
     }
 
-    /// Gives reports the address and, where they cannot know better, the range of the block.
+    /// Gives reports the address and the place of what they are about: `place` finds what a path into
+    /// the object names, of an empty path the block.
     pub fn placed(
         reported: Vec<Self>,
         address: &AbsResourceInstance,
-        range: Option<SourceRange>,
+        place: &dyn Fn(&Path) -> Option<SourceRange>,
     ) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
         for report in reported {
             let mut d = report.diagnostic;
-            if !report.path.is_empty() && d.hints.is_empty() {
+            let range = place(&report.path);
+            let nowhere = !report.path.is_empty() && range == place(&Path::ROOT);
+            if nowhere && d.hints.is_empty() {
                 d.hints.push(format!(
                     "The provider says this of {address}{}.",
                     report.path

@@ -599,6 +599,29 @@ fn may_become(known: &Refinement, actual: &Value) -> bool {
     unknown.known_equal(actual) != Some(false)
 }
 
+/// Whether [`normalise_legacy`] has anything to do.
+pub(crate) fn lacks_blocks(block: &Block, value: &Value) -> bool {
+    let Kind::Object(_, values) = value.kind() else {
+        return false;
+    };
+    block.fields().iter().zip(values).any(|(field, value)| {
+        let Field::Block(nested) = field else {
+            return false;
+        };
+        let inner = |v: &Value| lacks_blocks(&nested.block, v);
+        match (value.kind(), nested.nesting) {
+            (Kind::Null(_), nesting) => nesting != BlockNesting::Single,
+            (_, BlockNesting::Single | BlockNesting::Group) => inner(value),
+            (Kind::List(values) | Kind::Set(values) | Kind::Tuple(values), _) => {
+                values.iter().any(inner)
+            }
+            (Kind::Object(_, values), _) => values.iter().any(inner),
+            (Kind::Map(entries), _) => entries.iter().any(|(_, v)| inner(v)),
+            _ => false,
+        }
+    })
+}
+
 /// Brings the answer of a legacy provider into the shape that values have: what stands for nested
 /// blocks is empty where it is null, but for single blocks.
 pub fn normalise_legacy(block: &Block, value: &Value) -> Value {

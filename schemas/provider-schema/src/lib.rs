@@ -30,7 +30,8 @@ pub use conformance::{
 };
 pub use function::{FunctionParameter, FunctionSignature};
 pub use lifecycle::{
-    Ignored, adopted, marked, marks_without_ignored, unknown_computed, without_ignored,
+    Ignored, adopted, adopted_loosely, marked, marks_without_ignored, unknown_computed,
+    without_ignored,
 };
 pub use proposed::proposed_new_state;
 pub use shape::{schema_marks, sensitive_paths, without_write_only, write_only_paths};

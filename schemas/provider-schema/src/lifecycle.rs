@@ -138,6 +138,17 @@ pub fn adopted(block: &Block, value: Value) -> Option<Value> {
     }
 }
 
+/// The same for answers that may be of the legacy type system: what is read and imported (nobody says
+/// there of which it is), and what such a provider plans and makes. What stands for nested blocks is
+/// brought into shape ([`normalise_legacy`](crate::normalise_legacy)).
+pub fn adopted_loosely(block: &Block, value: Value) -> Option<Value> {
+    let value = adopted(block, value)?;
+    match crate::conformance::lacks_blocks(block, &value) {
+        true => Some(crate::normalise_legacy(block, &value)),
+        false => Some(value),
+    }
+}
+
 /// Whether values of type `given` may stand where `wanted` is declared.
 fn accepts(wanted: &Type, given: &Type) -> bool {
     match (wanted, given) {

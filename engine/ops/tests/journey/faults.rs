@@ -330,3 +330,29 @@ async fn planning_that_hangs_is_stopped_as_well() {
     stand.script.behaves();
     assert!(stand.run().await.changes.is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn planning_that_heeds_nothing_is_left() {
+    let stand = Stand::new(TWO);
+    assert!(stand.run().await.complete);
+    let before = stand.state();
+    stand.script.asked();
+    stand.script.reading_hangs.store(true, Ordering::SeqCst);
+    let session = stand.session();
+    let cancel = session.cancel.clone();
+    let options = PlanOptions::default();
+    let (outcome, ()) = tokio::join!(formwork_ops::plan(&session, &options), async {
+        stand.script.waiting.notified().await;
+        cancel.cancel();
+    });
+    let said = text(&outcome.diagnostics, outcome.sources());
+    assert!(outcome.plan.is_none_or(|p| p.errored), "{said}");
+    assert!(said.contains("Error Planning was interrupted"), "{said}");
+    assert_eq!(stand.script.stops(), 1);
+    if let Some(held) = outcome.held {
+        let _ = held.release(&session).await;
+    }
+    assert_eq!(stand.state(), before);
+    stand.script.reading_hangs.store(false, Ordering::SeqCst);
+    assert!(stand.run().await.changes.is_empty());
+}

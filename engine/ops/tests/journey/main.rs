@@ -19,6 +19,7 @@ mod open_conditions;
 mod places;
 mod protocol;
 mod recorded;
+mod rules;
 mod scripted;
 mod skeleton;
 mod surroundings;

@@ -11,13 +11,14 @@ use formwork_ops::{PlanOptions, PlanOutcome, Session};
 use formwork_plan::{Action, Plan};
 use formwork_provider::{
     ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, FunctionFailure,
-    ImportRequest, ImportedObject, OpenRequest, OpenResponse, OperationLog, PendingOperation,
-    PlanRequest, PlanResponse, Provider, ProviderFactory, Provisioner, ReadDataRequest,
-    ReadDataResponse, ReadRequest, ReadResponse, RenewResponse, Reported, Settlement,
-    UpgradeRequest, UpgradeResponse, ValidateRequest,
+    ImportRequest, ImportedObject, MoveRequest, MoveResponse, OpenRequest, OpenResponse,
+    OperationLog, PendingOperation, PlanRequest, PlanResponse, Provider, ProviderFactory,
+    Provisioner, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewResponse,
+    Reported, Settlement, UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
 use formwork_provider_schema::{
-    Attribute, AttributeNesting, Block, BlockNesting, NestedBlock, Schema, SchemaSource,
+    Attribute, AttributeNesting, Block, BlockNesting, Capabilities, NestedBlock, Schema,
+    SchemaSource,
 };
 use formwork_values::{Path, Type, Value};
 use serde_json::Value as Json;
@@ -42,6 +43,13 @@ pub enum Deed {
 type OnPlan = dyn Fn(&PlanRequest, PlanResponse) -> PlanResponse + Send + Sync;
 type OnApply = dyn Fn(&ApplyRequest, ApplyResponse) -> Deed + Send + Sync;
 type OnRead = dyn Fn(&ReadRequest, ReadResponse) -> ReadResponse + Send + Sync;
+type OnImport = dyn Fn(&ImportRequest, Vec<ImportedObject>) -> Result<Vec<ImportedObject>, Vec<Reported>>
+    + Send
+    + Sync;
+type OnUpgrade = dyn Fn(&UpgradeRequest) -> Option<UpgradeResponse> + Send + Sync;
+type OnMove = dyn Fn(&MoveRequest) -> MoveResponse + Send + Sync;
+type OnData = dyn Fn(&ReadDataRequest, ReadDataResponse) -> ReadDataResponse + Send + Sync;
+type OnCheck = dyn Fn(&ValidateRequest) -> Vec<Reported> + Send + Sync;
 type OnOpen = dyn Fn(&OpenRequest, OpenResponse) -> OpenResponse + Send + Sync;
 type OnRenew = dyn Fn(Bytes) -> RenewResponse + Send + Sync;
 
@@ -51,8 +59,22 @@ pub struct Script {
     pub on_plan: Mutex<Arc<OnPlan>>,
     pub on_apply: Mutex<Arc<OnApply>>,
     pub on_read: Mutex<Arc<OnRead>>,
+    pub on_import: Mutex<Arc<OnImport>>,
+    pub on_upgrade: Mutex<Arc<OnUpgrade>>,
+    pub on_data: Mutex<Arc<OnData>>,
+    pub on_check: Mutex<Arc<OnCheck>>,
+    /// What it takes over; nothing if not set, and then it does not say that it can.
+    pub on_move: Mutex<Option<Arc<OnMove>>>,
+    /// What is done when it is configured.
+    pub on_configure: Mutex<Arc<dyn Fn() + Send + Sync>>,
+    /// What it was asked to plan.
+    pub planned: Mutex<Vec<PlanRequest>>,
+    /// What it was asked to make.
+    pub applied: Mutex<Vec<ApplyRequest>>,
     pub on_open: Mutex<Arc<OnOpen>>,
     pub on_renew: Mutex<Option<Arc<OnRenew>>>,
+    /// Whether what is read is never answered.
+    pub reading_hangs: AtomicBool,
     /// Whether what is read is answered only when it is told to stop.
     pub read_waits: AtomicBool,
     /// Objects by id.
@@ -72,8 +94,17 @@ impl Default for Script {
             on_plan: Mutex::new(Arc::new(|_, r| r)),
             on_apply: Mutex::new(Arc::new(|_, r| Deed::Answers(Box::new(r)))),
             on_read: Mutex::new(Arc::new(|_, r| r)),
+            on_import: Mutex::new(Arc::new(|_, r| Ok(r))),
+            on_upgrade: Mutex::new(Arc::new(|_| None)),
+            on_data: Mutex::new(Arc::new(|_, r| r)),
+            on_check: Mutex::new(Arc::new(|_| Vec::new())),
+            on_move: Mutex::default(),
+            on_configure: Mutex::new(Arc::new(|| ())),
+            planned: Mutex::default(),
+            applied: Mutex::default(),
             on_open: Mutex::new(Arc::new(|_, r| r)),
             on_renew: Mutex::default(),
+            reading_hangs: AtomicBool::new(false),
             read_waits: AtomicBool::new(false),
             world: Mutex::default(),
             calls: Mutex::default(),
@@ -111,6 +142,12 @@ impl Script {
         self.plans(|_, r| r);
         self.applies(|_, r| Deed::Answers(Box::new(r)));
         self.reads(|_, r| r);
+        *guard(&self.on_import) = Arc::new(|_, r| Ok(r));
+        *guard(&self.on_upgrade) = Arc::new(|_| None);
+        *guard(&self.on_data) = Arc::new(|_, r| r);
+        *guard(&self.on_check) = Arc::new(|_| Vec::new());
+        *guard(&self.on_configure) = Arc::new(|| ());
+        *guard(&self.on_open) = Arc::new(|_, r| r);
     }
 
     /// What was asked since this was last called.
@@ -193,6 +230,7 @@ fn thing() -> Block {
             ("name", string().required()),
             ("force", string().optional()),
             ("note", string().optional()),
+            ("secret", string().optional().write_only()),
             ("size", Attribute::new(Type::Number).optional().computed()),
             ("single", nested(AttributeNesting::Single)),
             ("list", nested(AttributeNesting::List)),
@@ -210,6 +248,7 @@ fn thing() -> Block {
 }
 
 struct Schemas {
+    moves: bool,
     config: Arc<Schema>,
     thing: Arc<Schema>,
     other: Arc<Schema>,
@@ -218,7 +257,7 @@ struct Schemas {
 }
 
 impl Schemas {
-    fn new(version: u64) -> Self {
+    fn new(version: u64, moves: bool) -> Self {
         let string = || Attribute::new(Type::String);
         let data = Block::of_attributes([
             ("name", string().required()),
@@ -229,6 +268,7 @@ impl Schemas {
             ("value", string().computed()),
         ]);
         Self {
+            moves,
             config: Arc::new(Schema::new(
                 0,
                 Block::of_attributes([("region", string().optional())]),
@@ -267,13 +307,19 @@ impl SchemaSource for Schemas {
     fn ephemeral_resource_names(&self) -> Vec<Arc<str>> {
         vec![Arc::from("x_token")]
     }
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            move_resource_state: self.moves,
+            ..Capabilities::default()
+        }
+    }
 }
 
 struct Scripted(Arc<Script>);
 
 impl Scripted {
     fn schemas(&self) -> Schemas {
-        Schemas::new(self.0.version)
+        Schemas::new(self.0.version, guard(&self.0.on_move).is_some())
     }
 
     fn ty(&self, kind: &str) -> Type {
@@ -294,6 +340,8 @@ impl Provider for Scripted {
     }
 
     async fn configure(&self, _request: ConfigureRequest) -> Vec<Reported> {
+        let rule = guard(&self.0.on_configure).clone();
+        rule();
         Vec::new()
     }
 
@@ -302,8 +350,9 @@ impl Provider for Scripted {
         self.0.stop.notify_waiters();
     }
 
-    async fn validate_resource_config(&self, _request: ValidateRequest) -> Vec<Reported> {
-        Vec::new()
+    async fn validate_resource_config(&self, request: ValidateRequest) -> Vec<Reported> {
+        let rule = guard(&self.0.on_check).clone();
+        rule(&request)
     }
 
     async fn validate_data_config(&self, _request: ValidateRequest) -> Vec<Reported> {
@@ -317,11 +366,15 @@ impl Provider for Scripted {
             &request.config
         };
         self.0.call("Plan", named);
+        guard(&self.0.planned).push(request.clone());
         let ty = self.ty(&request.kind);
         let unknown_where_null = |value: Value| {
             // of what is new, the provider decides what was not written
             value.transform(&mut |path, v| {
                 let at = path.to_string();
+                if at == ".secret" {
+                    return Value::null(v.type_of());
+                }
                 let decided = at == ".id" || at == ".size" || at.ends_with(".made");
                 if decided && v.is_null() && v.type_of() != Type::Dynamic {
                     Value::unknown(v.type_of())
@@ -370,6 +423,7 @@ impl Provider for Scripted {
             &request.planned
         };
         self.0.call(verb, named);
+        guard(&self.0.applied).push(request.clone());
         let new = request.planned.clone().transform(&mut |path, v| {
             if v.is_known() {
                 v
@@ -444,6 +498,10 @@ impl Provider for Scripted {
         if self.0.read_waits.load(Ordering::SeqCst) {
             self.0.told_to_stop().await;
         }
+        if self.0.reading_hangs.load(Ordering::SeqCst) {
+            self.0.waiting.notify_one();
+            return std::future::pending().await;
+        }
         let id = string(&request.current, "id").unwrap_or_default();
         let there = guard(&self.0.world).get(&id).cloned();
         let response = ReadResponse {
@@ -462,11 +520,13 @@ impl Provider for Scripted {
             "found {}",
             string(&request.config, "name").unwrap_or_default()
         );
-        ReadDataResponse {
+        let response = ReadDataResponse {
             state: with(&request.config, &[("found", Value::string(found))]),
             deferred: None,
             reported: Vec::new(),
-        }
+        };
+        let rule = guard(&self.0.on_data).clone();
+        rule(&request, response)
     }
 
     async fn open_ephemeral_resource(&self, request: OpenRequest) -> OpenResponse {
@@ -500,6 +560,10 @@ impl Provider for Scripted {
     }
 
     async fn upgrade_resource_state(&self, request: UpgradeRequest) -> UpgradeResponse {
+        let rule = guard(&self.0.on_upgrade).clone();
+        if let Some(answer) = rule(&request) {
+            return answer;
+        }
         let ty = self.ty(&request.kind);
         as_written(&request, &ty)
     }
@@ -511,11 +575,24 @@ impl Provider for Scripted {
         guard(&self.0.calls).push(format!("Import {}", request.id));
         let there = guard(&self.0.world).get(&request.id).cloned();
         let found = there.map(|state| ImportedObject {
-            kind: request.kind,
+            kind: request.kind.clone(),
             state,
             private: Bytes::from([]),
         });
-        Ok(found.into_iter().collect())
+        let rule = guard(&self.0.on_import).clone();
+        rule(&request, found.into_iter().collect())
+    }
+
+    async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {
+        guard(&self.0.calls).push(format!(
+            "Move {} to {}",
+            request.source_kind, request.target_kind
+        ));
+        let rule = guard(&self.0.on_move).clone();
+        match rule {
+            Some(rule) => rule(&request),
+            None => MoveResponse::unsupported(&request),
+        }
     }
 
     async fn call_function(&self, _request: CallFunctionRequest) -> Result<Value, FunctionFailure> {
@@ -627,6 +704,21 @@ impl Stand {
         }
         ran.said = said;
         ran
+    }
+
+    /// Puts a state there, of resources in JSON.
+    pub fn put_state(&self, resources: &Json) {
+        let state = serde_json::json!({
+            "version": 4,
+            "terraform_version": "1.11.4",
+            "serial": 1,
+            "lineage": "8f2c1d52-0000-4000-8000-000000000001",
+            "outputs": {},
+            "resources": resources,
+            "check_results": null,
+        });
+        let path = self.folder.path().join("terraform.tfstate");
+        std::fs::write(path, state.to_string()).expect("written");
     }
 
     /// The state as it is written.
