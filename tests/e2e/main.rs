@@ -27,6 +27,7 @@ mod recorded_commands;
 mod restricted_files;
 mod saved_plans;
 mod secrets;
+mod side_by_side;
 mod skeleton;
 mod state_commands;
 mod test_command;

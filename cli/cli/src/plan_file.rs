@@ -49,6 +49,15 @@ pub fn is_plan(bytes: &[u8]) -> bool {
     bytes.starts_with(b"formwork-plan ")
 }
 
+/// Why the plan that was to be applied is not there, under the summary that pipelines know.
+pub fn not_loaded(path: &Path, said: Diagnostics) -> Diagnostics {
+    let rename = |mut d: Diagnostic| {
+        d.summary = format!("Failed to load \"{}\" as a plan file", path.display()).into();
+        d
+    };
+    said.into_iter().map(rename).collect()
+}
+
 /// The bytes of a file.
 ///
 /// # Errors

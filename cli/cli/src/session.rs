@@ -7,6 +7,7 @@ use formwork_configuration::{ConfinedReader, DiskReader, LanguageLevel, SourceRe
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_environment::Environment;
 use formwork_eval::{Builtins, Confinement, NoFiles};
+use formwork_plan::PlanMode;
 use formwork_render::{Style, compact_warnings, diagnostics_text};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -169,7 +170,7 @@ impl Session {
         &self,
         streaming: &Streaming,
         strict_version: bool,
-        by_destroy: bool,
+        command: Option<PlanMode>,
     ) -> Result<Self, u8> {
         let mut session = self.clone();
         let into = streaming.json_into.as_deref();
@@ -182,7 +183,7 @@ impl Session {
         }
         if streaming.json || into.is_some() {
             let level = self.level(strict_version).version.to_string();
-            match Stream::begin(self, into, level, by_destroy) {
+            match Stream::begin(self, into, level, command) {
                 Ok(stream) => session.stream = Some(Arc::new(stream)),
                 Err(error) => {
                     let path = into.unwrap_or(Path::new("-")).display();

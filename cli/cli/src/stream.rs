@@ -5,12 +5,12 @@ use crate::session::Session;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_environment::Clock;
 use formwork_eval::Builtins;
-use formwork_plan::{Event, OutputChange};
+use formwork_plan::{Event, OutputChange, PlanMode};
 use formwork_render::{EventStream, KnownFunctions};
 use formwork_state::{OutputState, timestamp};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,7 +21,7 @@ pub struct Stream {
     product: &'static str,
     level: String,
     functions: Builtins,
-    by_destroy: bool,
+    command: Option<PlanMode>,
 }
 
 impl Stream {
@@ -33,15 +33,20 @@ impl Stream {
         session: &Session,
         into: Option<&Path>,
         level: String,
-        by_destroy: bool,
+        command: Option<PlanMode>,
     ) -> std::io::Result<Self> {
         let file = into.map(|path| {
-            OpenOptions::new()
+            let file = OpenOptions::new()
                 .write(true)
                 .create(true)
                 .truncate(true)
                 .mode(0o600)
-                .open(session.environment.working.join(path))
+                .open(session.environment.working.join(path))?;
+            // one that was there before may be anybody's to read
+            if file.metadata()?.is_file() {
+                file.set_permissions(Permissions::from_mode(0o600))?;
+            }
+            std::io::Result::Ok(file)
         });
         let stream = Self {
             file: file.transpose()?.map(Mutex::new),
@@ -49,7 +54,7 @@ impl Stream {
             product: session.product(),
             level,
             functions: session.signatures(),
-            by_destroy,
+            command,
         };
         stream.with(&SourceMap::new(), |s, at| s.version(at));
         Ok(stream)
@@ -65,7 +70,7 @@ impl Stream {
             product: self.product,
             tool_version: version,
             language_version: &self.level,
-            by_destroy: self.by_destroy,
+            by_destroy: self.command == Some(PlanMode::Destroy),
             sources,
             signatures: &KnownFunctions(&self.functions),
         };
@@ -89,9 +94,18 @@ impl Stream {
 
     /// An event, if the stream has a word for it.
     pub fn event(&self, event: &Event) {
+        let counts = matches!(event, Event::PlanSummary(_) | Event::ApplySummary(_));
+        if counts && self.refreshes() {
+            return;
+        }
         self.with(&SourceMap::new(), |s, at| {
             s.event(at, event).unwrap_or_default()
         });
+    }
+
+    /// Whether the command is `refresh`, which has no plan to speak of.
+    fn refreshes(&self) -> bool {
+        self.command == Some(PlanMode::RefreshOnly)
     }
 
     /// Diagnostics.
@@ -117,7 +131,7 @@ impl Stream {
 
     /// What a plan does to outputs; nothing if it has none.
     pub fn planned_outputs(&self, outputs: &[OutputChange]) {
-        if !outputs.is_empty() {
+        if !outputs.is_empty() && !self.refreshes() {
             self.with(&SourceMap::new(), |s, at| s.planned_outputs(at, outputs));
         }
     }

@@ -10,7 +10,7 @@ use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_evaluation::{Condition, Verdict, referenced};
 use formwork_graph::{Node, Visit};
 use formwork_plan::{
-    Action, CheckKind, CheckResult, CheckStatus, PlanMode, ResourceInstanceChange,
+    Action, CheckKind, CheckObject, CheckResult, CheckStatus, PlanMode, ResourceInstanceChange,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -208,8 +208,19 @@ pub(crate) fn open_checks(walk: &Walk<'_>, changes: &[ResourceInstanceChange]) -
     open.into_iter().collect()
 }
 
+/// The results, with the blocks that nobody came to judge.
+pub(crate) fn with_unjudged(walk: &Walk<'_>) -> Vec<CheckResult> {
+    let mut judged = walk.results.take();
+    let known: BTreeSet<(CheckKind, String)> =
+        judged.iter().map(|c| (c.kind, c.address.clone())).collect();
+    let mut all = unjudged(walk.input.evaluator.configuration(), walk.input.mode);
+    all.retain(|c| !known.contains(&(c.kind, c.address.clone())));
+    judged.append(&mut all);
+    judged
+}
+
 /// Every block with conditions, none of them judged: what is destroyed is not checked.
-pub(crate) fn unjudged(configuration: &Configuration) -> Vec<CheckResult> {
+pub(crate) fn unjudged(configuration: &Configuration, mode: PlanMode) -> Vec<CheckResult> {
     let mut blocks = BTreeSet::new();
     for (path, module) in configuration.modules() {
         let mut add = |kind, name: String| blocks.insert((kind, join(&path.to_string(), &name)));
@@ -234,11 +245,24 @@ pub(crate) fn unjudged(configuration: &Configuration) -> Vec<CheckResult> {
     }
     blocks
         .into_iter()
-        .map(|(kind, address)| CheckResult {
-            kind,
-            address,
-            status: CheckStatus::Unknown,
-            objects: Vec::new(),
+        .map(|(kind, address)| {
+            // what exists once whatever is planned is one object; how many others there are is not known
+            let once = match kind {
+                CheckKind::Output => mode == PlanMode::Destroy && address.starts_with("output."),
+                CheckKind::Check => mode != PlanMode::Destroy && address.starts_with("check."),
+                _ => false,
+            };
+            let object = |address: &String| CheckObject {
+                address: address.clone(),
+                status: CheckStatus::Unknown,
+                failures: Vec::new(),
+            };
+            CheckResult {
+                kind,
+                objects: once.then(|| object(&address)).into_iter().collect(),
+                address,
+                status: CheckStatus::Unknown,
+            }
         })
         .collect()
 }

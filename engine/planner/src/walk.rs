@@ -5,7 +5,7 @@ use crate::deferral::{Deferral, ways_out};
 use crate::execution::{self, Further, OpenCheck};
 use crate::imports::{self, Imported};
 use crate::input::{PlanInput, Planned};
-use crate::judged::{open_checks, unjudged};
+use crate::judged::{open_checks, unjudged, with_unjudged};
 use crate::managed::{Placed, check_ignored};
 use crate::providers::{Configured, configure_provider};
 use crate::provisioning::check_removed;
@@ -534,8 +534,8 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
         drift: input.refreshed.drift.clone(),
         outputs: outputs::changes(&walk_),
         checks: match input.mode {
-            PlanMode::Destroy => unjudged(input.evaluator.configuration()),
-            _ => walk_.results.take(),
+            PlanMode::Destroy => unjudged(input.evaluator.configuration(), input.mode),
+            _ => with_unjudged(&walk_),
         },
         state: state_with_data(&walk_),
         complete: !failed && !cancelled,

@@ -8,7 +8,7 @@ use crate::runtime::{Interrupts, block_on};
 use crate::session::{Session, exit};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_ops::{ApplyOutcome, Held, PlanOptions, Rounds};
-use formwork_plan::{Event, Plan, PlanMode};
+use formwork_plan::{Action, Event, Plan, PlanMode, ResourceInstanceChange};
 use formwork_render::{lines, outputs_text};
 use std::path::Path;
 
@@ -41,8 +41,10 @@ async fn saved(
     interrupts: &Interrupts,
 ) -> u8 {
     let planning = &arguments.planning;
-    let plan = plan_file::bytes_of(session, path).and_then(|bytes| plan_file::read(&bytes, path));
-    let session = &match streaming(session, planning, false) {
+    let plan = plan_file::bytes_of(session, path)
+        .map_err(|said| plan_file::not_loaded(path, said))
+        .and_then(|bytes| plan_file::read(&bytes, path));
+    let session = &match streaming(session, planning, None) {
         Ok(session) => session,
         Err(code) => return code,
     };
@@ -77,7 +79,9 @@ async fn saved(
     };
     session.say(&said, &operation.ops.sources);
     if let Some(stream) = &session.stream {
-        for change in plan.changes.iter().filter(|c| c.is_told()) {
+        // what nothing is done for was told when it was planned; of what cannot be applied nothing is said
+        let acts = |c: &&ResourceInstanceChange| c.action != Action::NoOp && !plan.errored;
+        for change in plan.changes.iter().filter(acts) {
             stream.event(&Event::Planned(Box::new(change.clone())));
         }
     }
@@ -112,7 +116,7 @@ async fn fresh(
     };
     let approved = arguments.auto_approve || command == Some(PlanMode::RefreshOnly);
     let by_destroy = command == Some(PlanMode::Destroy);
-    let session = &match streaming(session, planning, by_destroy) {
+    let session = &match streaming(session, planning, command) {
         Ok(session) => session,
         Err(code) => return code,
     };
@@ -301,7 +305,11 @@ async fn carry_out(
     // after what there was to say, as programs know it
     let all = operation.ops.settings.done.plus(outcome.summary);
     operation.ops.events.emit(Event::ApplySummary(all));
-    if let Some(stream) = session.stream.as_ref().filter(|_| round.is_none()) {
+    if let Some(stream) = session
+        .stream
+        .as_ref()
+        .filter(|_| round.is_none() && !by_destroy)
+    {
         stream.outputs(outcome.state.outputs());
     }
     if round.is_some() {

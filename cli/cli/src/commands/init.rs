@@ -8,15 +8,16 @@ use crate::operation::{Fetcher, Operation, Wanted, refused};
 use crate::providers;
 use crate::runtime::{Interrupts, block_on};
 use crate::session::{Session, exit};
+use formwork_addresses::BUILTIN_HOST;
 use formwork_diagnostics::{Diagnostics, SourceMap};
-use formwork_modules::{Installer, copy_into};
+use formwork_modules::{Entry, Installer, Manifest, copy_into};
 use formwork_provider::Providers;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Init) -> u8 {
     let strict = arguments.reading.strict_version;
-    let session = match session.streaming(&arguments.streaming, strict, false) {
+    let session = match session.streaming(&arguments.streaming, strict, None) {
         Ok(session) => session,
         Err(code) => return code,
     };
@@ -33,6 +34,28 @@ fn step(session: &Session, code: &str, message: &str) {
     }
 }
 
+fn announce_modules(session: &Session, once: &Once) {
+    once.call_once(|| {
+        step(
+            session,
+            "initializing_modules_message",
+            "Initializing modules...",
+        );
+    });
+}
+
+/// Which modules beside their callers lie where, as programs are told; of those that are fetched they are told
+/// when it is done.
+fn tell_modules(session: &Session, manifest: &Manifest) {
+    let Some(stream) = &session.stream else {
+        return;
+    };
+    let local = |e: &&Entry| e.source.starts_with("./") || e.source.starts_with("../");
+    for entry in manifest.entries.values().filter(local) {
+        stream.log(&format!("- {} in {}", entry.key, entry.directory));
+    }
+}
+
 async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Interrupts) -> u8 {
     if arguments.reconfigure && (arguments.migrate_state || arguments.force_copy) {
         return session.fail(
@@ -41,7 +64,7 @@ async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Inter
              can be meant.",
         );
     }
-    let (settings, said) = match modules::settings(session, interrupts) {
+    let (mut settings, said) = match modules::settings(session, interrupts) {
         Ok(made) => made,
         Err(refusal) => return refused(session, &refusal),
     };
@@ -58,13 +81,20 @@ async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Inter
         step(session, "output_init_empty_message", message);
         return exit::SUCCESS;
     }
-    if arguments.get {
+    if arguments.backend {
         step(
             session,
-            "initializing_modules_message",
-            "Initializing modules...",
+            "initializing_backend_message",
+            "Initializing the backend...",
         );
     }
+    // said when the first module is spoken of: whether there are any is known when all is read
+    let announced = Arc::new(Once::new());
+    let (listening, once, told) = (session.clone(), announced.clone(), settings.tell.clone());
+    settings.tell = Arc::new(move |what| {
+        announce_modules(&listening, &once);
+        told(what);
+    });
     let installer = arguments
         .get
         .then(|| Arc::new(Installer::new(settings, arguments.upgrade)));
@@ -89,17 +119,16 @@ async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Inter
         &arguments.test_directory,
         &mut loaded.sources,
     ));
-    if let Some(installer) = installer
-        && let Err(d) = installer.finish(&loaded.configuration, !said.has_errors())
-    {
-        said.push(*d);
+    if let Some(installer) = installer {
+        if loaded.configuration.modules().count() > 1 {
+            announce_modules(session, &announced);
+        }
+        match installer.finish(&loaded.configuration, !said.has_errors()) {
+            Ok(manifest) => tell_modules(session, &manifest),
+            Err(d) => said.push(*d),
+        }
     }
     if arguments.backend {
-        step(
-            session,
-            "initializing_backend_message",
-            "Initializing the backend...",
-        );
         said.append(loaded.unserved(&operation.ops));
         if !said.has_errors() {
             let asked = arguments.variables.input;
@@ -133,6 +162,12 @@ async fn init(session: &Session, arguments: &arguments::Init, interrupts: &Inter
         false,
     );
     if code == exit::SUCCESS {
+        if let Some(stream) = &session.stream {
+            let needed = loaded.configuration.required_providers().into_keys();
+            for provider in needed.filter(|p| &*p.host == BUILTIN_HOST) {
+                stream.log(&format!("{provider} is built in to {}", session.product()));
+            }
+        }
         for (provider, version) in providers::selections(&operation.preview) {
             let line = format!("- {provider} v{version} is native: nothing to install");
             session.tell(&format!("{line}\n"));

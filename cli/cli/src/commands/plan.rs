@@ -26,7 +26,7 @@ async fn plan(session: &Session, arguments: &arguments::Plan, interrupts: &Inter
         Ok(mode) => mode,
         Err(code) => return code,
     };
-    let session = match streaming(session, planning, false) {
+    let session = match streaming(session, planning, None) {
         Ok(session) => session,
         Err(code) => return code,
     };
@@ -120,14 +120,14 @@ pub fn needs_configuration(session: &Session, mode: PlanMode) -> Result<(), u8> 
     ))
 }
 
-/// The session, telling programs what happens if that is wanted.
+/// The session, telling programs what happens if that is wanted; `command` is that of `destroy` and `refresh`.
 pub fn streaming(
     session: &Session,
     planning: &arguments::Planning,
-    by_destroy: bool,
+    command: Option<PlanMode>,
 ) -> Result<Session, u8> {
     let strict = planning.reading.strict_version;
-    session.streaming(&planning.streaming, strict, by_destroy)
+    session.streaming(&planning.streaming, strict, command)
 }
 
 /// Which kind of plan is wanted, by the command or by flags.
@@ -322,8 +322,15 @@ pub async fn make(
             session.tell("\n");
         }
     }
+    // by the name that we were called by
+    let named = outcome.diagnostics.iter().cloned().map(|mut d| {
+        if let Some(start) = d.summary.strip_suffix("by Formwork") {
+            d.summary = format!("{start}by {}", session.product());
+        }
+        d
+    });
     let mut code = session.say_as(
-        &outcome.diagnostics,
+        &named.collect(),
         outcome.sources(),
         planning.reading.compact_warnings,
         false,

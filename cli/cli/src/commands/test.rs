@@ -183,9 +183,14 @@ struct Sink<'s> {
 
 impl Sink<'_> {
     fn line(&self, text: impl FnOnce(&TestStream<'_>, &str) -> String) {
+        // by the name that we were called by
+        let tool_version = match self.session.product() {
+            "Formwork" => super::VERSION,
+            _ => &self.level,
+        };
         let stream = TestStream {
             product: self.session.product(),
-            tool_version: super::VERSION,
+            tool_version,
             language_version: &self.level,
             signatures: &KnownFunctions(&self.functions),
         };

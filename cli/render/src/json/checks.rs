@@ -7,8 +7,10 @@ use formwork_plan::{CheckKind, CheckObject, CheckResult, CheckStatus};
 use formwork_state::RawJson;
 use serde::Deserialize;
 
-/// The elements of `checks`.
+/// The elements of `checks`, by address.
 pub(crate) fn write_checks(a: &mut Array<'_>, checks: &[CheckResult]) {
+    let mut checks: Vec<&CheckResult> = checks.iter().collect();
+    checks.sort_by(|a, b| a.address.cmp(&b.address));
     for check in checks {
         a.object(|o| {
             o.object("address", |o| write_address(o, check.kind, &check.address));

@@ -146,7 +146,8 @@ impl EventStream<'_> {
             }
             Event::ApplyStarted(hook) => {
                 let kind = kind_of(hook, "apply_start", "ephemeral_op_start");
-                hooked(at, kind, hook, &started(hook), Fields::ACTION_AND_ID)
+                let text = of_reads(hook, started(hook), ("Reading", "Refreshing"));
+                hooked(at, kind, hook, &text, Fields::ACTION_AND_ID)
             }
             Event::ApplyProgress(hook, time) => {
                 let kind = kind_of(hook, "apply_progress", "ephemeral_op_progress");
@@ -154,7 +155,12 @@ impl EventStream<'_> {
             }
             Event::ApplyFinished(hook, time) => {
                 let kind = kind_of(hook, "apply_complete", "ephemeral_op_complete");
-                hooked(at, kind, hook, &finished(hook, *time), Fields::ended(*time))
+                let text = of_reads(
+                    hook,
+                    finished(hook, *time),
+                    ("Read complete", "Refresh complete"),
+                );
+                hooked(at, kind, hook, &text, Fields::ended(hook, *time))
             }
             Event::ApplyFailed(hook, time) => {
                 let kind = kind_of(hook, "apply_errored", "ephemeral_op_errored");
@@ -187,6 +193,14 @@ fn line(level: &str, message: &str, at: &str, fill: impl FnOnce(&mut Object<'_>)
     });
     out.push('\n');
     out
+}
+
+/// What a person reads of a data source, in the stream's word for it.
+fn of_reads(hook: &Hook, text: String, (word, theirs): (&str, &str)) -> String {
+    match (hook.address.resource.mode, text.strip_prefix(word)) {
+        (ResourceMode::Data, Some(rest)) => format!("{theirs}{rest}"),
+        _ => text,
+    }
 }
 
 /// Ephemeral resources have event types of their own.
@@ -224,10 +238,11 @@ impl Fields {
         }
     }
 
-    fn ended(time: Duration) -> Self {
+    /// What is gone has no id.
+    fn ended(hook: &Hook, time: Duration) -> Self {
         Self {
             action: true,
-            id: true,
+            id: hook.action != Action::Delete,
             elapsed: Some(time),
         }
     }

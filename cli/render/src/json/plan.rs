@@ -5,7 +5,7 @@
 use super::checks::write_checks;
 use super::configuration::write_configuration;
 use super::relevant::write_relevant_attributes;
-use super::state::{write_identity, write_state};
+use super::state::{write_identity, write_prior};
 use super::tree::ModuleTree;
 use super::values::{known, sensitive_parts, unknown_parts};
 use super::write::{self, Array, Object};
@@ -71,7 +71,7 @@ fn write_plan(
     o.object("planned_values", |o| write_planned_values(o, plan));
     if !plan.drift.is_empty() {
         o.array("resource_drift", |a| {
-            for change in &plan.drift {
+            for change in shallow_first(plan.drift.iter()) {
                 a.object(|o| write_change(o, change));
             }
         });
@@ -91,7 +91,7 @@ fn write_plan(
     {
         o.object("prior_state", |o| {
             o.text("format_version", "1.0");
-            write_state(o, &prior.state, &plan.language_version, cache);
+            write_prior(o, &prior.state, &plan.language_version, cache);
         });
     }
     if let Some(configuration) = configuration {
@@ -115,6 +115,15 @@ fn is_change(change: &ResourceInstanceChange) -> bool {
     change.action != Action::NoOp || change.address.resource.mode == ResourceMode::Managed
 }
 
+/// In the order of the format: by address, but modules of modules after all modules.
+fn shallow_first<'c>(
+    changes: impl Iterator<Item = &'c ResourceInstanceChange>,
+) -> Vec<&'c ResourceInstanceChange> {
+    let mut all: Vec<&ResourceInstanceChange> = changes.collect();
+    all.sort_by_key(|c| c.address.module.steps().len());
+    all
+}
+
 pub(super) fn write_output_changes(o: &mut Object<'_>, outputs: &[OutputChange]) {
     if !outputs.is_empty() {
         o.object("output_changes", |o| {
@@ -126,8 +135,8 @@ pub(super) fn write_output_changes(o: &mut Object<'_>, outputs: &[OutputChange])
 }
 
 pub(super) fn write_changes(o: &mut Object<'_>, changes: &[ResourceInstanceChange]) {
-    let mut changes = changes.iter().filter(|c| is_change(c)).peekable();
-    if changes.peek().is_some() {
+    let changes = shallow_first(changes.iter().filter(|c| is_change(c)));
+    if !changes.is_empty() {
         o.array("resource_changes", |a| {
             for change in changes {
                 a.object(|o| write_change(o, change));

@@ -93,20 +93,25 @@ fn add_instance(
     }
 }
 
-/// The fields after the format's version.
-pub(crate) fn write_state(
+/// The state before a plan: results of checks are the plan's own.
+pub(crate) fn write_prior(
     o: &mut Object<'_>,
     state: &State,
     version: &str,
     cache: &mut SchemaCache<'_>,
 ) {
-    if state.is_empty() {
-        return;
-    }
     if !version.is_empty() {
         o.text("terraform_version", version);
     }
     o.object("values", |o| write_values(o, state, cache));
+}
+
+/// The fields after the format's version.
+fn write_state(o: &mut Object<'_>, state: &State, version: &str, cache: &mut SchemaCache<'_>) {
+    if state.is_empty() {
+        return;
+    }
+    write_prior(o, state, version, cache);
     let checks = stored_checks(state.check_results());
     if !checks.is_empty() {
         o.array("checks", |a| write_checks(a, &checks));

@@ -112,7 +112,7 @@ fn statement(value: &Value, unknowns: Unknowns) -> Option<String> {
             if shown.len() < s.len() {
                 shown.push('…');
             }
-            format!("is {shown:?}")
+            format!("is {}", quoted(&shown))
         }
         Kind::List(v) => counted(&value.type_of().friendly_name(), v.len(), "element"),
         Kind::Set(v) => counted(&value.type_of().friendly_name(), v.len(), "element"),
@@ -120,6 +120,26 @@ fn statement(value: &Value, unknowns: Unknowns) -> Option<String> {
         Kind::Tuple(v) => counted("tuple", v.len(), "element"),
         Kind::Object(_, v) => counted("object", v.len(), "attribute"),
     })
+}
+
+/// A text as a literal of the language, but for what it would escape to keep from being a template.
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }
 
 fn counted(noun: &str, count: usize, of: &str) -> String {
