@@ -67,7 +67,7 @@ fn what_a_run_tells() {
             &["destroy", "-json", "-auto-approve"],
             0,
             "version refresh_start refresh_complete planned_change change_summary outputs apply_start \
-             apply_complete change_summary outputs",
+             apply_complete change_summary",
         ),
     ] {
         let ran = env.run(arguments);

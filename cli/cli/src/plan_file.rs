@@ -52,7 +52,7 @@ pub fn is_plan(bytes: &[u8]) -> bool {
 /// Why the plan that was to be applied is not there, under the summary that pipelines know.
 pub fn not_loaded(path: &Path, said: Diagnostics) -> Diagnostics {
     let rename = |mut d: Diagnostic| {
-        d.summary = format!("Failed to load \"{}\" as a plan file", path.display()).into();
+        d.summary = format!("Failed to load \"{}\" as a plan file", path.display());
         d
     };
     said.into_iter().map(rename).collect()
