@@ -73,11 +73,35 @@ impl Expansion {
 #[derive(Default)]
 struct Resource {
     expansion: Expansion,
-    objects: BTreeMap<InstanceKey, Value>,
+    /// The one without a key. Most blocks have no other, and a map is large for one.
+    only: Option<Value>,
+    /// Those with keys.
+    keyed: BTreeMap<InstanceKey, Value>,
     /// Stands for every instance while the expansion is unknown.
     placeholder: Option<Value>,
     /// All instances as one value, made when first asked for after the last change.
     whole: Option<Value>,
+}
+
+impl Resource {
+    fn object(&self, key: &InstanceKey) -> Option<&Value> {
+        match key {
+            InstanceKey::None => self.only.as_ref(),
+            key => self.keyed.get(key),
+        }
+    }
+}
+
+/// What a reference to a resource, or to an instance of it, means.
+pub(crate) enum Found {
+    /// Which instances there are has not been said.
+    NotExpanded,
+    /// The instance that was asked for.
+    Instance(Value),
+    /// There is one object, and no key is wanted.
+    Only(Value),
+    /// All instances are meant, or there is none of this key.
+    All,
 }
 
 /// A table of objects, filled as a run goes on. Shared; every method takes `&self`.
@@ -122,9 +146,13 @@ impl Objects {
             .unwrap_or_else(PoisonError::into_inner);
         let entry = all.entry(address.abs_resource()).or_default();
         // Where a schema takes anything, expressions see what is there.
-        entry
-            .objects
-            .insert(address.key.clone(), value.with_own_types());
+        let value = value.with_own_types();
+        match &address.key {
+            InstanceKey::None => entry.only = Some(value),
+            key => {
+                entry.keyed.insert(key.clone(), value);
+            }
+        }
         entry.whole = None;
     }
 
@@ -135,7 +163,12 @@ impl Objects {
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = all.get_mut(&address.abs_resource()) {
-            entry.objects.remove(&address.key);
+            match &address.key {
+                InstanceKey::None => entry.only = None,
+                key => {
+                    entry.keyed.remove(key);
+                }
+            }
             entry.whole = None;
         }
     }
@@ -170,7 +203,27 @@ impl Objects {
         let entry = all.get(&address.abs_resource())?;
         match entry.expansion {
             Expansion::Unknown => entry.placeholder.clone(),
-            _ => entry.objects.get(&address.key).cloned(),
+            _ => entry.object(&address.key).cloned(),
+        }
+    }
+
+    /// What a reference means, found in one look.
+    pub(crate) fn find(&self, resource: &AbsResource, key: Option<&InstanceKey>) -> Found {
+        let all = self
+            .resources
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        let Some(entry) = all.get(resource) else {
+            return Found::NotExpanded;
+        };
+        let or_dynamic = |value: Option<&Value>| value.cloned().unwrap_or_else(Value::dynamic);
+        match (&entry.expansion, key) {
+            (Expansion::Unknown, Some(_)) => {
+                Found::Instance(or_dynamic(entry.placeholder.as_ref()))
+            }
+            (e, Some(key)) if e.has(key) => Found::Instance(or_dynamic(entry.object(key))),
+            (Expansion::Single, _) => Found::Only(or_dynamic(entry.only.as_ref())),
+            _ => Found::All,
         }
     }
 
@@ -197,13 +250,7 @@ impl Objects {
         let Some(entry) = all.get_mut(resource) else {
             return Value::dynamic();
         };
-        let one = |key: &InstanceKey| {
-            entry
-                .objects
-                .get(key)
-                .cloned()
-                .unwrap_or_else(Value::dynamic)
-        };
+        let one = |key: &InstanceKey| entry.object(key).cloned().unwrap_or_else(Value::dynamic);
         let value = match &entry.expansion {
             Expansion::Single => one(&InstanceKey::None),
             Expansion::Count(_) => Value::tuple(entry.expansion.keys().iter().map(one).collect()),

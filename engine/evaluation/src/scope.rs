@@ -2,7 +2,7 @@
 
 use crate::evaluator::Evaluator;
 use crate::in_test::InTest;
-use crate::objects::Expansion;
+use crate::objects::{Expansion, Found};
 use crate::reading::Reading;
 use formwork_addresses::{InstanceKey, ModuleInstance, Resource, Subject};
 use formwork_configuration::{Module, Repetition, parse_reference, parse_test_reference};
@@ -126,33 +126,24 @@ impl<'e> ModuleScope<'e> {
     ) -> Resolved {
         let objects = self.evaluator.objects();
         let address = resource.in_module(self.instance);
-        let declared = self
-            .module()
-            .is_some_and(|m| m.resource(resource).is_some());
-        let Some(expansion) = objects.expansion(&address) else {
-            if declared {
-                // It failed, or is being asked for too early; either has been said elsewhere.
-                return Resolved::new(Value::dynamic(), at.steps.len());
+        match objects.find(&address, key) {
+            Found::NotExpanded => {
+                let declared = self
+                    .module()
+                    .is_some_and(|m| m.resource(resource).is_some());
+                if declared {
+                    // It failed, or is being asked for too early; either has been said elsewhere.
+                    return Resolved::new(Value::dynamic(), at.steps.len());
+                }
+                Resolved::failed(self.undeclared_resource(resource, at))
             }
-            return Resolved::failed(self.undeclared_resource(resource, at));
-        };
-        match (&expansion, key) {
             // The index is part of the subject: one instance, without making the whole.
-            (Expansion::Unknown, Some(key)) => {
-                let value = objects.object(&address.instance(key.clone()));
-                Resolved::new(value.unwrap_or_else(Value::dynamic), steps)
-            }
-            (e, Some(key)) if e.has(key) => {
-                let value = objects.object(&address.instance(key.clone()));
-                Resolved::new(value.unwrap_or_else(Value::dynamic), steps)
-            }
-            (Expansion::Single, Some(_)) => {
-                let value = objects.object(&address.instance(InstanceKey::None));
-                Resolved::new(value.unwrap_or_else(Value::dynamic), steps - 1)
-            }
+            Found::Instance(value) => Resolved::new(value, steps),
+            Found::Only(value) if key.is_some() => Resolved::new(value, steps - 1),
+            Found::Only(value) => Resolved::new(value, steps),
             // A wrong key: the evaluator says so, over the whole.
-            (_, Some(_)) => Resolved::new(objects.whole(&address), steps - 1),
-            (_, None) => Resolved::new(objects.whole(&address), steps),
+            Found::All if key.is_some() => Resolved::new(objects.whole(&address), steps - 1),
+            Found::All => Resolved::new(objects.whole(&address), steps),
         }
     }
 

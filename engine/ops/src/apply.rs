@@ -2,14 +2,14 @@
 
 use crate::files::PlannedFiles;
 use crate::in_state::InState;
-use crate::load::{Evaluation, Read, disk, early_surroundings, given};
+use crate::load::{Evaluation, disk, early_surroundings, given};
 use crate::planned::{PlanPlace, planned_configuration};
 use crate::session::Session;
 use crate::state::{Held, begin_journal, end_journal, hash_text, hold, write};
 use crate::test::stand_in;
 use formwork_addresses::{DeposedKey, ProviderAddr};
 use formwork_apply::{Applied, ApplyInput, Record};
-use formwork_configuration::{Configuration, InputOrigin};
+use formwork_configuration::{Configuration, InputOrigin, TestConfiguration};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_evaluation::{Evaluator, Objects};
 use formwork_plan::{ChangeSummary, CheckResult, Event, Phase, Plan, PlannedVariable, verify};
@@ -52,6 +52,7 @@ pub async fn apply(session: &Session, plan: Plan, held: Option<Held>) -> ApplyOu
         evaluator: None,
         providers: None,
     };
+    let fresh = held.is_some();
     let held = match held {
         Some(held) => Ok(held),
         None => match refuse(session, &plan) {
@@ -72,7 +73,7 @@ pub async fn apply(session: &Session, plan: Plan, held: Option<Held>) -> ApplyOu
         }
     };
     let plan = Arc::new(plan);
-    if let Err(d) = run(session, &plan, &mut held, &mut outcome).await {
+    if let Err(d) = run(session, &plan, fresh, &mut held, &mut outcome).await {
         outcome.diagnostics.append(d);
         outcome.complete = false;
     }
@@ -139,9 +140,11 @@ fn stale(plan: &Plan, held: &Held) -> Option<Diagnostic> {
     })
 }
 
+/// `fresh` says that this very run has made the plan.
 async fn run(
     session: &Session,
     plan: &Arc<Plan>,
+    fresh: bool,
     held: &mut Held,
     outcome: &mut ApplyOutcome,
 ) -> Result<(), Diagnostics> {
@@ -149,8 +152,7 @@ async fn run(
         return Err(d.into());
     }
     held.own_journal(session).await?;
-    let (configuration, test) = configuration(session, plan, &mut outcome.sources)?;
-    let configuration = Arc::new(configuration);
+    let (configuration, test) = configuration(session, plan, fresh, &mut outcome.sources)?;
     let wanted: BTreeSet<ProviderAddr> = configuration
         .required_providers()
         .into_keys()
@@ -247,6 +249,7 @@ async fn run(
     outcome.diagnostics.append(said);
     if let Some(in_state) = in_state {
         (held.view.snapshot, held.view.hash) = in_state.latest();
+        held.view.bytes = None;
     }
     finish(session, held, &lineage, record, applied, outcome).await
 }
@@ -318,14 +321,24 @@ async fn finish(
     Ok(())
 }
 
-/// The configuration from the plan's own files; in a test, the one that was planned.
+/// The configuration from the plan's own files; in a test, or where it was planned a moment ago, the one
+/// that was planned.
 fn configuration(
     session: &Session,
     plan: &Plan,
+    fresh: bool,
     sources: &mut SourceMap,
-) -> Result<Read, Diagnostics> {
+) -> Result<(Arc<Configuration>, Option<Arc<TestConfiguration>>), Diagnostics> {
     if let Some(trial) = &session.trial {
-        return Ok(trial.configuration());
+        let (configuration, test) = trial.configuration();
+        return Ok((Arc::new(configuration), test));
+    }
+    if let Some(read) = &session.read
+        && fresh
+        && read.is_what_was_planned(session, plan)
+    {
+        sources.clone_from(&read.sources);
+        return Ok((read.configuration.clone(), None));
     }
     let place = PlanPlace {
         surroundings: early_surroundings(&session.environment, disk(session)),
@@ -338,7 +351,7 @@ fn configuration(
     if said.has_errors() {
         Err(said)
     } else {
-        Ok((configuration, None))
+        Ok((Arc::new(configuration), None))
     }
 }
 

@@ -15,7 +15,7 @@ use formwork_environment::Environment;
 use formwork_eval::{Builtins, Confinement, Files, Surroundings};
 use formwork_evaluation::{Calls, Evaluator, Objects, Setting};
 use formwork_graph::StaticGraph;
-use formwork_plan::SourceText;
+use formwork_plan::{Plan, ResourceInstanceChange, SourceText};
 use formwork_provider::{Provider, ProviderFactory, Providers, Provisioner};
 use formwork_state::State;
 use formwork_values::Value;
@@ -108,6 +108,17 @@ impl ReadConfiguration {
             && self.inputs == place_of(&session.inputs)
             && self.workspace == session.settings.workspace
             && self.partial == partial
+    }
+
+    /// Whether a plan that this run has made was made from it, and is applied by nothing else.
+    pub(crate) fn is_what_was_planned(&self, session: &Session, plan: &Plan) -> bool {
+        let generated = |c: &ResourceInstanceChange| {
+            c.importing.as_ref().is_some_and(|i| i.generated.is_some())
+        };
+        self.is_of(session, false)
+            && self.texts == plan.sources
+            && !self.diagnostics.has_errors()
+            && !plan.changes.iter().any(generated)
     }
 }
 

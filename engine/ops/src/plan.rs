@@ -422,7 +422,7 @@ pub(crate) async fn plan_with(
             .unwrap_or_default(),
         serial: held.view.snapshot.as_ref().map_or(0, |s| s.serial),
         cloud: session.cloud.clone(),
-        refreshed: snapshot_bytes(session, &lineage, &held, planned.state),
+        refreshed: snapshot_bytes(session, &lineage, &mut held, planned.state),
         hash: hash_text(&held.view),
     };
     let mut plan = Plan {
@@ -669,8 +669,16 @@ fn rename_dependencies(
     }
 }
 
-/// The state where apply begins, as bytes.
-fn snapshot_bytes(session: &Session, lineage: &str, held: &Held, state: State) -> Arc<[u8]> {
+/// The state where apply begins, as bytes. Where nothing in it has changed, they are those that were
+/// read.
+fn snapshot_bytes(session: &Session, lineage: &str, held: &mut Held, state: State) -> Arc<Vec<u8>> {
+    let read = held.view.bytes.take();
+    if let (Some(read), Some(before)) = (read, &held.view.snapshot)
+        && before.state.is_same_as(&state)
+        && before.cloud() == session.cloud
+    {
+        return read;
+    }
     let version = session.settings.level.version.to_string();
     let mut snapshot = match &held.view.snapshot {
         Some(s) => s.clone(),
@@ -678,7 +686,7 @@ fn snapshot_bytes(session: &Session, lineage: &str, held: &Held, state: State) -
     };
     snapshot.state = state;
     snapshot.set_cloud(session.cloud.as_deref());
-    v4::write(&snapshot).into()
+    Arc::new(v4::write(&snapshot))
 }
 
 fn folders(loaded: &Loaded) -> Vec<ModuleFolder> {

@@ -9,6 +9,7 @@ use formwork_journal::{
 use formwork_state::{
     JournalSupport, LockInfo, OtherKeys, Sleeper, Snapshot, State, lock_within, timestamp, v4,
 };
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The state as it is, the journal folded in.
@@ -18,6 +19,8 @@ pub struct StateView {
     pub snapshot: Option<Snapshot>,
     /// Its bytes' hash.
     pub hash: Option<SnapshotHash>,
+    /// Its bytes as they were read, while nothing has been written since.
+    pub bytes: Option<Arc<Vec<u8>>>,
     /// What is remembered: the snapshot with the journal replayed on it.
     pub state: State,
     /// Operations of a former run of which nobody knows how they ended.
@@ -178,6 +181,7 @@ async fn read(session: &Session) -> Result<(StateView, SnapshotHash, Diagnostics
         }
     }
     let view = StateView {
+        bytes: bytes.filter(|_| snapshot.is_some()).map(Arc::new),
         snapshot,
         hash,
         state: replayed.state,
@@ -366,6 +370,7 @@ pub(crate) async fn write(
     let bytes = v4::write(&snapshot);
     session.store.write_snapshot(&bytes).await?;
     held.view.hash = Some(SnapshotHash::of(&bytes));
+    held.view.bytes = None;
     held.view.snapshot = Some(snapshot);
     Ok(())
 }

@@ -151,7 +151,7 @@ pub struct Prior {
     /// The world it belongs to: the mock's random id, `None` for the real one.
     pub cloud: Option<String>,
     /// The state after refresh, as v4 JSON: where apply begins.
-    pub refreshed: Arc<[u8]>,
+    pub refreshed: Arc<Vec<u8>>,
     /// SHA-256 of the snapshot's bytes as they lay in the store, journal folded; apply refuses
     /// another.
     pub hash: String,

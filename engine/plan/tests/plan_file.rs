@@ -295,7 +295,7 @@ impl Source {
                 lineage: self.name(),
                 serial: self.next(),
                 cloud: self.maybe(Self::name),
-                refreshed: self.bytes(),
+                refreshed: self.bytes().to_vec().into(),
                 hash: self.name(),
             },
             tool_version: self.name(),

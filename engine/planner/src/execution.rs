@@ -23,6 +23,7 @@ use formwork_addresses::{
 use formwork_plan::{
     Action, ActionReason, ExecutionGraph, NodeId, OperationKind, ResourceInstanceChange,
 };
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A block of the configuration, or one that only the state still knows.
@@ -85,11 +86,12 @@ pub struct Further {
     pub ephemeral: Vec<(AbsResourceInstance, AbsProviderConfig)>,
 }
 
+/// What is by block here is only looked up, so its order shows nowhere.
 struct Builder<'a> {
     graph: ExecutionGraph,
     references: &'a References,
-    made: BTreeMap<BlockAddress, NodeId>,
-    makes: BTreeMap<BlockAddress, Vec<NodeId>>,
+    made: FxHashMap<BlockAddress, NodeId>,
+    makes: FxHashMap<BlockAddress, Vec<NodeId>>,
     configures: BTreeMap<AbsProviderConfig, NodeId>,
 }
 
@@ -104,8 +106,8 @@ pub fn build(
     let mut b = Builder {
         graph: ExecutionGraph::default(),
         references,
-        made: BTreeMap::new(),
-        makes: BTreeMap::new(),
+        made: FxHashMap::default(),
+        makes: FxHashMap::default(),
         configures: BTreeMap::new(),
     };
     let mut providers: BTreeMap<AbsProviderConfig, Vec<NodeId>> = BTreeMap::new();

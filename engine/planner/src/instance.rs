@@ -160,10 +160,16 @@ pub async fn plan_configured(
     } else {
         marks_without_ignored(all_marks, &before, &wishes.ignored)
     };
-    let after = marked(&subject.schema.block, &answer.planned, &marks);
-    // The same content that is now (or no longer) sensitive is a change of state, so it is shown.
-    if decision.action == Action::NoOp && after != before {
-        decision.action = Action::Update;
+    let mut after = marked(&subject.schema.block, &answer.planned, &marks);
+    if decision.action == Action::NoOp {
+        if after == before {
+            // One value is held instead of two equal ones.
+            after = before.clone();
+        } else {
+            // The same content that is now (or no longer) sensitive is a change of state, so it is
+            // shown.
+            decision.action = Action::Update;
+        }
     }
     let change = ResourceInstanceChange {
         address: subject.address.clone(),

@@ -376,8 +376,12 @@ impl<'a> Walk<'a> {
                 return (false, said);
             }
         }
-        let after = crate::walk::with_origin(&address, change.after.clone());
+        let after = (!lifecycle.postconditions.is_empty())
+            .then(|| crate::walk::with_origin(&address, change.after.clone()));
         self.keep(change);
+        let Some(after) = after else {
+            return (true, said);
+        };
         let (good, after_said) = self
             .postconditions(shared, &address, scope, &functions, after)
             .await;

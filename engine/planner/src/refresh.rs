@@ -15,7 +15,7 @@ use formwork_provider::{Bytes, Providers, ReadRequest, Reported};
 use formwork_provider_schema::{Schema, adopted_loosely, marked};
 use formwork_state::{ResourceInstanceObject, State};
 use formwork_values::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Names one object of the state.
@@ -33,7 +33,7 @@ pub struct Refreshed {
     /// Where instances stood before `moved` blocks were obeyed, by where they stand now.
     pub moved_from: BTreeMap<AbsResourceInstance, AbsResourceInstance>,
     /// Objects that have not been read because their provider is not configured.
-    pub unread: Vec<ObjectKey>,
+    pub unread: BTreeSet<ObjectKey>,
 }
 
 impl Refreshed {
@@ -44,7 +44,7 @@ impl Refreshed {
             objects: BTreeMap::new(),
             drift: Vec::new(),
             moved_from: BTreeMap::new(),
-            unread: Vec::new(),
+            unread: BTreeSet::new(),
         }
     }
 }
@@ -113,7 +113,7 @@ pub async fn refresh(
         let provider = providers.configured(&config);
         let Some(provider) = provider.filter(|_| !options.cancel.is_cancelled()) else {
             for item in read {
-                refreshed.unread.push(item.key.clone());
+                refreshed.unread.insert(item.key.clone());
                 refreshed.objects.insert(item.key, item.prior);
             }
             continue;
@@ -156,7 +156,7 @@ pub async fn refresh(
                 if !providers.is_deferral_allowed() {
                     diagnostics.push(put_off(&config, &item.key.0, "read", deferred, None));
                 }
-                refreshed.unread.push(item.key.clone());
+                refreshed.unread.insert(item.key.clone());
                 refreshed.objects.insert(item.key, item.prior);
                 continue;
             }

@@ -42,7 +42,7 @@ pub(crate) struct Walk<'a> {
     pub index: Mutex<FxHashMap<AbsResourceInstance, usize>>,
     pub diagnostics: Mutex<Diagnostics>,
     pub results: Results,
-    pub resource_keys: Mutex<BTreeMap<AbsResource, PlannedKeys>>,
+    pub resource_keys: Mutex<FxHashMap<AbsResource, PlannedKeys>>,
     pub call_keys: Mutex<BTreeMap<(ModuleInstance, Arc<str>), PlannedKeys>>,
     /// Data sources that were read.
     pub data: Mutex<State>,
@@ -544,7 +544,9 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
     said.append(std::mem::take(&mut *lock(&walk_.diagnostics)));
     (planned.deferred, planned.deferred_outputs) = walk_.deferral.take();
     planned.complete &= planned.deferred.is_empty();
-    planned.resource_keys = std::mem::take(&mut *lock(&walk_.resource_keys));
+    planned.resource_keys = std::mem::take(&mut *lock(&walk_.resource_keys))
+        .into_iter()
+        .collect();
     planned.call_keys = std::mem::take(&mut *lock(&walk_.call_keys));
     planned.changes = std::mem::take(&mut *lock(&walk_.changes));
     planned

@@ -2,7 +2,9 @@
 
 use crate::module::{ModuleInstance, ModulePath};
 use crate::parse::{ParseError, Steps};
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -59,7 +61,10 @@ impl fmt::Display for InstanceKey {
 }
 
 /// A resource within its module: mode, type and name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+///
+/// Names are shared where they come from one table, so that comparing them mostly needs not look at
+/// the text.
+#[derive(Clone, Debug, Eq)]
 pub struct Resource {
     /// Managed, data or ephemeral.
     pub mode: ResourceMode,
@@ -108,6 +113,42 @@ impl Resource {
             module: module.clone(),
             resource: self.clone(),
         }
+    }
+}
+
+impl PartialEq for Resource {
+    fn eq(&self, other: &Self) -> bool {
+        // Names differ most, so they are looked at first.
+        let same = |a: &Arc<str>, b: &Arc<str>| Arc::ptr_eq(a, b) || a == b;
+        self.mode == other.mode && same(&self.name, &other.name) && same(&self.kind, &other.kind)
+    }
+}
+
+impl Hash for Resource {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.mode.hash(state);
+        self.kind.hash(state);
+        self.name.hash(state);
+    }
+}
+
+impl PartialOrd for Resource {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Resource {
+    /// By mode, type and name.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_text = |a: &Arc<str>, b: &Arc<str>| match Arc::ptr_eq(a, b) {
+            true => Ordering::Equal,
+            false => a.cmp(b),
+        };
+        self.mode
+            .cmp(&other.mode)
+            .then_with(|| by_text(&self.kind, &other.kind))
+            .then_with(|| by_text(&self.name, &other.name))
     }
 }
 

@@ -243,6 +243,14 @@ fn inner<'a>(
     changed.then_some(new)
 }
 
+impl Value {
+    /// Whether both are one value held twice, down to what `==` does not tell apart. Cheap, never
+    /// wrongly true, and false for equal values that were made apart.
+    pub fn is_same_as(&self, other: &Value) -> bool {
+        identical(self, other)
+    }
+}
+
 /// Cheap and never wrongly true: the same shared contents, or equal plain ones.
 fn identical(a: &Value, b: &Value) -> bool {
     match (&a.0, &b.0) {

@@ -72,6 +72,14 @@ impl State {
         }
     }
 
+    /// Whether it is the other, neither of them changed since one was cloned from the other. Costs
+    /// nothing; what was changed and changed back counts as changed.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.resources, &other.resources)
+            && Arc::ptr_eq(&self.outputs, &other.outputs)
+            && self.check_results == other.check_results
+    }
+
     /// Whether it holds neither resources nor outputs.
     pub fn is_empty(&self) -> bool {
         self.resources.is_empty() && self.outputs.is_empty()

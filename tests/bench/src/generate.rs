@@ -46,6 +46,11 @@ impl Numbers {
         usize::try_from(z % (end.max(1) as u64)).unwrap_or(0)
     }
 
+    /// Leaves numbers out.
+    pub(crate) fn skip(&mut self, how_many: usize) {
+        self.0 = (self.0).wrapping_add(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(how_many as u64));
+    }
+
     pub(crate) fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
         words[self.below(words.len())]
     }

@@ -203,6 +203,8 @@ async fn round(
                     round: more.then(|| rounds.number()),
                     by_destroy,
                 };
+                // What the plan was made from is not needed any more: it holds what it is applied by.
+                drop((outcome.loaded, outcome.evaluator));
                 code = carry_out(session, operation, plan, outcome.held, closing).await;
                 if more && code == exit::SUCCESS {
                     return Round::More;

@@ -10,28 +10,60 @@ pub(super) struct BlobWriter {
     pub content: Vec<u8>,
     pub lengths: Vec<u64>,
     starts: Vec<usize>,
-    /// Blobs by a hash of their bytes. Only looked up, so its order shows nowhere.
-    known: HashMap<u64, Vec<Blob>>,
+    /// The last blob of a hash of bytes. Only looked up, so its order shows nowhere.
+    known: HashMap<u64, Blob>,
+    /// By blob: the one before it of the same hash.
+    before: Vec<Option<Blob>>,
     hasher: RandomState,
 }
 
+/// Of longer blobs the beginning and the end are hashed, so much of each.
+const HASHED: usize = 4096;
+
 impl BlobWriter {
+    /// For so many bytes in so many blobs, about: memory that is not used costs nothing.
+    pub fn with_capacity(bytes: usize, blobs: usize) -> Self {
+        Self {
+            content: Vec::with_capacity(bytes),
+            lengths: Vec::with_capacity(blobs),
+            starts: Vec::with_capacity(blobs),
+            known: HashMap::with_capacity(blobs),
+            before: Vec::with_capacity(blobs),
+            ..Self::default()
+        }
+    }
+
+    fn hash(&self, bytes: &[u8]) -> u64 {
+        match bytes.len().checked_sub(HASHED) {
+            Some(end) if end > HASHED => self.hasher.hash_one((
+                bytes.len(),
+                bytes.get(..HASHED).unwrap_or_default(),
+                bytes.get(end..).unwrap_or_default(),
+            )),
+            _ => self.hasher.hash_one(bytes),
+        }
+    }
+
+    fn bytes(&self, blob: Blob) -> Option<&[u8]> {
+        let start = *self.starts.get(blob as usize)?;
+        let length = usize::try_from(*self.lengths.get(blob as usize)?).ok()?;
+        self.content.get(start..start.checked_add(length)?)
+    }
+
     /// The number of a blob with these bytes.
     pub fn add(&mut self, bytes: &[u8]) -> Blob {
-        let same_hash = self.known.entry(self.hasher.hash_one(bytes)).or_default();
-        for known in same_hash.iter() {
-            let at = *known as usize;
-            let (start, length) = (
-                self.starts.get(at).copied().unwrap_or(0),
-                self.lengths.get(at).copied().unwrap_or(0),
-            );
-            let end = start.saturating_add(usize::try_from(length).unwrap_or(0));
-            if self.content.get(start..end) == Some(bytes) {
-                return *known;
+        let hash = self.hash(bytes);
+        let last = self.known.get(&hash).copied();
+        let mut same_hash = last;
+        while let Some(known) = same_hash {
+            if self.bytes(known) == Some(bytes) {
+                return known;
             }
+            same_hash = self.before.get(known as usize).copied().flatten();
         }
         let number = Blob::try_from(self.lengths.len()).unwrap_or(Blob::MAX);
-        same_hash.push(number);
+        self.known.insert(hash, number);
+        self.before.push(last);
         self.starts.push(self.content.len());
         self.lengths.push(bytes.len() as u64);
         self.content.extend_from_slice(bytes);

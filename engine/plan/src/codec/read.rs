@@ -113,7 +113,7 @@ pub(crate) fn read(index: &[u8], content: &[u8]) -> Read<Plan> {
             lineage: index.prior.lineage,
             serial: index.prior.serial,
             cloud: index.prior.cloud,
-            refreshed: store.blobs.get(index.prior.refreshed)?.into(),
+            refreshed: Arc::new(store.blobs.get(index.prior.refreshed)?.to_vec()),
             hash: index.prior.hash,
         },
         tool_version: index.tool_version,

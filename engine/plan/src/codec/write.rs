@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::hash::Hash;
+use std::sync::Arc;
 
 /// Index and content, not yet deflated.
 pub(crate) struct Written {
@@ -57,7 +58,15 @@ pub(crate) fn write(plan: &Plan) -> Result<Written, PlanEncodeError> {
         call_keys,
         alternatives,
     } = plan;
-    let mut store = Store::default();
+    // Two values for each change, few of them longer than this.
+    let content = prior.refreshed.len()
+        + sources.iter().map(|s| s.bytes.len()).sum::<usize>()
+        + (changes.len() + drift.len()) * 1024;
+    let about = (changes.len() + graph.nodes().len()) * 512 + 4096;
+    let mut store = Store {
+        blobs: BlobWriter::with_capacity(content, changes.len() * 2 + sources.len()),
+        ..Store::default()
+    };
     let sources = sources
         .iter()
         .map(|s| (s.name.clone(), store.blobs.add(&s.bytes)))
@@ -181,9 +190,11 @@ pub(crate) fn write(plan: &Plan) -> Result<Written, PlanEncodeError> {
         origins: store.origins,
         blobs: store.blobs.lengths,
     };
+    let mut written = Vec::with_capacity(about);
+    // records of text and numbers always become JSON
+    let _ = serde_json::to_writer(&mut written, &index);
     Ok(Written {
-        // records of text and numbers always become JSON
-        index: serde_json::to_vec(&index).unwrap_or_default(),
+        index: written,
         content: store.blobs.content,
     })
 }
@@ -226,6 +237,10 @@ struct Store {
     origins: Vec<OriginRecord>,
     /// By what is written, which tells apart what `==` of values does not.
     known_origins: FxHashMap<OriginRecord, u32>,
+    /// The object that the unknown written last comes from: those of one come one after another.
+    last_origin: Option<(Arc<AbsResourceInstance>, u32)>,
+    /// What a value is written into before it is known whether it is new.
+    scratch: Vec<u8>,
 }
 
 impl Tables for Store {
@@ -235,8 +250,16 @@ impl Tables for Store {
 
     /// An origin comes after those that its own path mentions.
     fn origin(&mut self, origin: &Origin) -> Result<u32, Refused> {
+        let address = match &self.last_origin {
+            Some((last, at)) if Arc::ptr_eq(last, &origin.address) => *at,
+            _ => {
+                let at = self.instances.add(&origin.address);
+                self.last_origin = Some((origin.address.clone(), at));
+                at
+            }
+        };
         let record = OriginRecord {
-            address: self.instances.add(&origin.address),
+            address,
             path: self.path(&origin.path)?,
         };
         if let Some(at) = self.known_origins.get(&record) {
@@ -251,9 +274,13 @@ impl Tables for Store {
 
 impl Store {
     fn blob(&mut self, value: &Value) -> Result<Blob, Refused> {
-        let mut bytes = Vec::new();
-        values::write(&mut bytes, value, self)?;
-        Ok(self.blobs.add(&bytes))
+        // A path within may hold a value of its own, which then gets another buffer.
+        let mut bytes = std::mem::take(&mut self.scratch);
+        bytes.clear();
+        let written = values::write(&mut bytes, value, self);
+        let blob = written.map(|()| self.blobs.add(&bytes));
+        self.scratch = bytes;
+        blob
     }
 
     fn path(&mut self, path: &Path) -> Result<PathRecord, Refused> {
@@ -298,6 +325,11 @@ impl Store {
                 .map_err(|e| refusal(&e, &Value::NULL, place()))?;
             replace.push(record);
         }
+        let before = self.value(&change.before, place)?;
+        let after = match change.after.is_same_as(&change.before) {
+            true => before,
+            false => self.value(&change.after, place)?,
+        };
         Ok(ChangeRecord {
             address: self.instances.add(&change.address),
             previous: change
@@ -308,8 +340,8 @@ impl Store {
             provider: self.providers.add(&change.provider),
             action: change.action.word().to_owned(),
             reason: change.reason.map(|r| r.word().to_owned()),
-            before: self.value(&change.before, place)?,
-            after: self.value(&change.after, place)?,
+            before,
+            after,
             replace,
             private: self.blobs.add(&change.planned_private),
             schema_version: change.schema_version,

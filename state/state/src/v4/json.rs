@@ -79,7 +79,19 @@ impl<'a> Text<'a> {
     }
 }
 
+/// Up to so many keys are compared pair by pair.
+const FEW: usize = 16;
+
 fn drop_repeated(entries: &mut Entries<'_>) {
+    if entries.len() <= FEW {
+        let before = |i: usize| entries.get(..i).unwrap_or_default();
+        let repeated = |(i, (key, _)): (usize, &(Cow<'_, str>, &RawValue))| {
+            before(i).iter().any(|(k, _)| k == key)
+        };
+        if !entries.iter().enumerate().any(repeated) {
+            return;
+        }
+    }
     let mut names: Vec<&str> = entries.iter().map(|(k, _)| &**k).collect();
     names.sort_unstable();
     if names.windows(2).all(|w| w[0] != w[1]) {
@@ -104,7 +116,7 @@ impl<'de> Visitor<'de> for EntriesVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut entries = Vec::new();
+        let mut entries = Vec::with_capacity(8);
         while let Some(key) = map.next_key::<Key<'de>>()? {
             entries.push((key.0, map.next_value()?));
         }

@@ -16,7 +16,7 @@ use formwork_addresses::{
 use formwork_diagnostics::{Checked, Diagnostic, Diagnostics};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 const UNSUPPORTED: &str = "Unsupported state file format";
@@ -94,6 +94,8 @@ struct Reader<'a> {
     /// Instances of one resource mostly have the same dependencies: read once, then shared.
     dependencies: HashMap<&'a str, Arc<[AbsResource]>>,
     providers: HashMap<Cow<'a, str>, AbsProviderConfig>,
+    /// Types of resources: few, each many times.
+    kinds: HashMap<Cow<'a, str>, Arc<str>>,
 }
 
 impl<'a> Reader<'a> {
@@ -104,6 +106,7 @@ impl<'a> Reader<'a> {
             diagnostics: Diagnostics::new(),
             dependencies: HashMap::new(),
             providers: HashMap::new(),
+            kinds: HashMap::new(),
         }
     }
 
@@ -200,12 +203,11 @@ impl<'a> Reader<'a> {
 
     fn resources(&mut self, raw: &'a RawValue, state: &mut State) -> Result<(), Wrong> {
         let mut order: Vec<AbsResource> = Vec::new();
-        let mut seen = BTreeSet::new();
         for raw in self.text.elements(raw, "\"resources\"")? {
             match self.resource(raw) {
                 Err(wrong) => self.tell(&wrong, None),
                 Ok((address, resource)) => {
-                    if !seen.insert(address.clone()) {
+                    if state.resource(&address).is_some() {
                         let wrong = self
                             .text
                             .wrong(raw, format!("{address} stands in it twice"));
@@ -263,7 +265,7 @@ impl<'a> Reader<'a> {
             module,
             resource: Resource {
                 mode: mode.ok_or_else(|| missing("mode"))?,
-                kind: Arc::from(kind.ok_or_else(|| missing("type"))?),
+                kind: self.kind(kind.ok_or_else(|| missing("type"))?),
                 name: Arc::from(name.ok_or_else(|| missing("name"))?),
             },
         };
@@ -300,6 +302,16 @@ impl<'a> Reader<'a> {
         Ok((address, resource))
     }
 
+    /// A type of resources, held once for all of them.
+    fn kind(&mut self, kind: Cow<'a, str>) -> Arc<str> {
+        if let Some(known) = self.kinds.get(&kind) {
+            return known.clone();
+        }
+        let new: Arc<str> = Arc::from(&*kind);
+        self.kinds.insert(kind, new.clone());
+        new
+    }
+
     fn provider(&mut self, raw: &'a RawValue) -> Result<AbsProviderConfig, Wrong> {
         let address = self.text.string(raw, "\"provider\"")?;
         if let Some(known) = self.providers.get(&address) {
@@ -328,6 +340,7 @@ impl<'a> Reader<'a> {
     ) -> Result<(), Wrong> {
         let mut order: Vec<ObjectPlace> = Vec::new();
         let mut instances: Vec<(InstanceKey, InstanceState)> = Vec::new();
+        // Where the instances are, once there is more than one.
         let mut places: HashMap<InstanceKey, usize> = HashMap::new();
         for raw in self.text.elements(raw, "\"instances\"")? {
             let (place, object, own) = match self.object(raw) {
@@ -338,9 +351,21 @@ impl<'a> Reader<'a> {
                 }
             };
             let (key, deposed) = &place;
-            let at = *places.entry(key.clone()).or_insert_with(|| {
+            let known = match instances.as_slice() {
+                [] => None,
+                [(only, _)] => (only == key).then_some(0),
+                _ => places.get(key).copied(),
+            };
+            let at = known.unwrap_or_else(|| {
+                let at = instances.len();
+                if at == 1 {
+                    places.extend(instances.first().map(|(first, _)| (first.clone(), 0)));
+                }
+                if at > 0 {
+                    places.insert(key.clone(), at);
+                }
                 instances.push((key.clone(), InstanceState::default()));
-                instances.len() - 1
+                at
             });
             if let (Some((_, instance)), Some(own)) = (instances.get_mut(at), own) {
                 instance.provider = Some(own);

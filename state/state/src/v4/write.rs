@@ -11,11 +11,18 @@ use formwork_addresses::{AbsProviderConfig, AbsResource, InstanceKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// How many bytes most objects take less than.
+const PER_OBJECT: usize = 2048;
+/// Asked for at the beginning, at most.
+const MOST_AT_FIRST: usize = 1 << 28;
+
 /// Writes a snapshot as Terraform lays it out, with a new line at its end.
 pub fn write(snapshot: &Snapshot) -> Vec<u8> {
     let state = &snapshot.state;
+    // Growing would copy what is there time and again; memory that is not used costs nothing.
+    let about = state.instance_count().saturating_mul(PER_OBJECT);
     let mut w = Writer {
-        out: String::new(),
+        out: String::with_capacity(about.min(MOST_AT_FIRST)),
         depth: 0,
         indented: true,
     };

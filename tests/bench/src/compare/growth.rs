@@ -2,6 +2,7 @@
 
 use super::shapes::Kind;
 use super::{APPLY, Comparison, GROWTH, PLAN, Verdict, folder, many, tool};
+use crate::generate::Tree;
 use crate::measure::Usage;
 
 /// Most memory of anything that is ten times as large.
@@ -19,8 +20,9 @@ const STEPS: [(&str, &[&str]); 3] = [
 /// Plan, apply and plan again, at a size and at ten times it.
 pub(super) fn grows(all: &mut Comparison<'_>, instances: usize) -> Result<(), String> {
     for kind in [Kind::Flat, Kind::Layered, Kind::Count, Kind::Map] {
-        let small = steps(all, kind, instances, all.runs)?;
-        let large = steps(all, kind, instances * 10, 1)?;
+        let small = steps(all, &kind.tree(all.seed, instances), all.runs)?;
+        let tenfold = kind.tree_like(all.seed, instances * 10, instances);
+        let large = steps(all, &tenfold, 1)?;
         for (i, (step, _)) in STEPS.iter().enumerate() {
             let what = format!(
                 "{step}, {}, {}, to a tenth of it",
@@ -35,16 +37,10 @@ pub(super) fn grows(all: &mut Comparison<'_>, instances: usize) -> Result<(), St
 }
 
 /// The steps in one folder after another, each as often as asked; of each the median.
-fn steps(
-    all: &Comparison<'_>,
-    kind: Kind,
-    instances: usize,
-    runs: usize,
-) -> Result<Vec<Usage>, String> {
-    let tree = kind.tree(all.seed, instances);
+fn steps(all: &Comparison<'_>, tree: &Tree, runs: usize) -> Result<Vec<Usage>, String> {
     let mut used = vec![Vec::new(); STEPS.len()];
     for _ in 0..runs {
-        let folder = folder(&tree)?;
+        let folder = folder(tree)?;
         for (i, (_, arguments)) in STEPS.iter().enumerate() {
             used[i].push(tool(all.tools.ours(), folder.path(), arguments)?);
         }

@@ -284,7 +284,7 @@ impl Comparison<'_> {
         let what = format!("plan, by map, {} keys", many(keys));
         self.beside(&what, used, theirs.as_ref(), Some(BY_MAP));
         self.same(&what, &meaning, theirs);
-        let mine = folder(&Kind::Map.tree(self.seed, keys * 10))?;
+        let mine = folder(&Kind::Map.tree_like(self.seed, keys * 10, keys))?;
         let tenfold = self.ours(mine.path(), &PLAN, self.runs)?;
         let what = format!("plan, by map, {} keys, to the former", many(keys * 10));
         self.grown(&what, used, tenfold, GROWTH);

@@ -29,16 +29,68 @@ impl Kind {
 
     /// A configuration of so many instances.
     pub(super) fn tree(self, seed: u64, instances: usize) -> Tree {
-        // Sizes draw from sequences of their own, lest a small one be the beginning of a large one.
-        let mut numbers = Numbers::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ instances as u64);
+        self.tree_like(seed, instances, instances)
+    }
+
+    /// The same, in the form that the one of `like` instances has: how something grows shows only where
+    /// nothing but the number differs.
+    pub(super) fn tree_like(self, seed: u64, instances: usize, like: usize) -> Tree {
+        let (mut numbers, form) = (numbers(seed, instances), self.form(seed, like));
         match self {
-            Kind::Flat => flat(&mut numbers, instances),
-            Kind::Layered => layered(&mut numbers, instances),
-            Kind::Count => count(&mut numbers, instances),
-            Kind::Map => map(&mut numbers, instances),
+            Kind::Flat => flat(&mut numbers, form, instances),
+            Kind::Layered => layered(&mut numbers, form, instances),
+            Kind::Count => count(&mut numbers, form, instances),
+            Kind::Map => map(&mut numbers, form, instances),
         }
     }
+
+    /// What the seed chooses once for so many instances. Drawn at the same places as the text is.
+    fn form(self, seed: u64, instances: usize) -> Form {
+        let mut n = numbers(seed, instances);
+        let _ = head(&mut n);
+        let mut form = Form::default();
+        match self {
+            Kind::Flat => form.triggers = n.below(TRIGGERS),
+            Kind::Layered => form.layers = n.below(LAYERS),
+            Kind::Count => {
+                n.skip(NAME + 2);
+                form.input = n.below(INPUTS);
+            }
+            Kind::Map => {
+                n.skip(NAME + ENTRY * instances);
+                form.source = n.below(SOURCES);
+                form.input = n.below(INPUTS_OF_MAP);
+            }
+        }
+        form
+    }
 }
+
+/// Sizes draw from sequences of their own, lest a small one be the beginning of a large one.
+fn numbers(seed: u64, instances: usize) -> Numbers {
+    Numbers::new(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ instances as u64)
+}
+
+/// What is chosen once for a whole configuration. The same draws stand in the text's own sequence,
+/// where they are thrown away.
+#[derive(Clone, Copy, Default)]
+struct Form {
+    triggers: usize,
+    layers: usize,
+    input: usize,
+    source: usize,
+}
+
+/// How many choices there are of each.
+const TRIGGERS: usize = 4;
+const LAYERS: usize = 10;
+const INPUTS: usize = 3;
+const INPUTS_OF_MAP: usize = 2;
+const SOURCES: usize = 3;
+/// Numbers that a name takes.
+const NAME: usize = 2;
+/// Numbers that an entry of a map takes.
+const ENTRY: usize = 3;
 
 /// A name that no other of this configuration has.
 fn name(n: &mut Numbers, index: usize) -> String {
@@ -82,9 +134,10 @@ fn files(n: &mut Numbers, head: String, blocks: &[String]) -> Tree {
     Tree { files: out }
 }
 
-fn flat(n: &mut Numbers, instances: usize) -> Tree {
+fn flat(n: &mut Numbers, form: Form, instances: usize) -> Tree {
     let head = head(n);
-    let triggers = n.below(4) + 2;
+    n.skip(1);
+    let triggers = form.triggers + 2;
     let blocks: Vec<String> = (0..instances)
         .map(|i| {
             let mut text = format!(
@@ -102,9 +155,10 @@ fn flat(n: &mut Numbers, instances: usize) -> Tree {
     files(n, head, &blocks)
 }
 
-fn layered(n: &mut Numbers, instances: usize) -> Tree {
+fn layered(n: &mut Numbers, form: Form, instances: usize) -> Tree {
     let head = head(n);
-    let layers = (n.below(10) + 4).min(instances.max(1));
+    n.skip(1);
+    let layers = (form.layers + 4).min(instances.max(1));
     let (mut before, mut blocks): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for layer in 0..layers {
         // What does not divide evenly stands in the first layers.
@@ -144,11 +198,12 @@ fn layered(n: &mut Numbers, instances: usize) -> Tree {
     files(n, head, &blocks)
 }
 
-fn count(n: &mut Numbers, instances: usize) -> Tree {
+fn count(n: &mut Numbers, form: Form, instances: usize) -> Tree {
     let head = head(n);
     let id = name(n, 0);
     let (a, b) = (n.of(WORDS), n.below(50) + 2);
-    let input = match n.below(3) {
+    n.skip(1);
+    let input = match form.input {
         0 => format!("\"{a}-${{count.index}}\""),
         1 => format!(
             "{{ name = \"${{local.prefix}}-${{count.index}}\", rack = floor(count.index / {b}) }}"
@@ -161,7 +216,7 @@ fn count(n: &mut Numbers, instances: usize) -> Tree {
     files(n, head, &[text])
 }
 
-fn map(n: &mut Numbers, instances: usize) -> Tree {
+fn map(n: &mut Numbers, form: Form, instances: usize) -> Tree {
     let mut head = head(n);
     let id = name(n, 0);
     let mut entries = String::new();
@@ -174,7 +229,8 @@ fn map(n: &mut Numbers, instances: usize) -> Tree {
             b % 2 == 0
         );
     }
-    let source = match n.below(3) {
+    n.skip(2);
+    let source = match form.source {
         0 => {
             let _ = write!(head, "locals {{\n  pools = {{\n{entries}  }}\n}}\n\n");
             "local.pools".to_owned()
@@ -191,7 +247,7 @@ fn map(n: &mut Numbers, instances: usize) -> Tree {
             "{ for name, pool in local.pools : upper(name) => pool }".to_owned()
         }
     };
-    let input = match n.below(2) {
+    let input = match form.input {
         0 => "merge(each.value, { name = each.key })",
         _ => "\"${each.key}-${each.value.zone}-${each.value.machines}\"",
     };
@@ -281,6 +337,25 @@ mod tests {
             assert_eq!(texts(1), texts(1), "{kind:?}");
             let different: BTreeSet<_> = (0..20).map(texts).collect();
             assert_eq!(different.len(), 20, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn ten_times_as_many_have_the_same_form() {
+        for seed in 0..20 {
+            for kind in ALL {
+                let words = |tree: Tree| {
+                    let text: String = tree.files.into_iter().map(|(_, text)| text).collect();
+                    let of = |word: &str| text.matches(word).count();
+                    // by block: dependencies, and what has triggers
+                    [of("[terraform_data."), of("triggers_replace = ")]
+                };
+                let small = words(kind.tree(seed, 400));
+                let large = words(kind.tree_like(seed, 4000, 400));
+                assert_eq!(words(kind.tree_like(seed, 400, 400)), small);
+                let near = |i: usize| (large[i] as f64 / 10.0 - small[i] as f64).abs() < 35.0;
+                assert!(near(0) && near(1), "{kind:?}, {seed}: {small:?}, {large:?}");
+            }
         }
     }
 
