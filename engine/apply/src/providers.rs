@@ -3,6 +3,7 @@
 use crate::run::{Ended, Run};
 use formwork_addresses::AbsProviderConfig;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_plan::PlanMode;
 use formwork_provider::Reported;
 
 impl Run<'_> {
@@ -33,7 +34,9 @@ impl Run<'_> {
             .await;
         let range = self.input.evaluator.provider_block(config).map(|b| b.range);
         if let Some(value) = value {
-            if value.is_wholly_known() {
+            // What does not exist when all is destroyed will never be known: the provider was planned
+            // with so, and destroys with so.
+            if value.is_wholly_known() || self.input.plan.mode == PlanMode::Destroy {
                 let place = |reported| {
                     Reported::into_diagnostics(Reported::hiding(reported, &[&value]))
                         .into_iter()

@@ -34,11 +34,8 @@ pub(crate) fn fill(objects: &Objects, plan: &Plan, state: &State, providers: &Pr
             .iter()
             .filter(|c| c.deposed.is_none())
             .map(|c| c.address.clone());
-        let read = state
-            .instances()
-            .map(|(a, _)| a)
-            .filter(|a| a.resource.mode == ResourceMode::Data);
-        keys_of_state(objects, made.chain(read));
+        let there = state.instances().filter(|(_, i)| i.current.is_some());
+        keys_of_state(objects, made.chain(there.map(|(a, _)| a)));
     }
     for change in plan.changes.iter().filter(|c| c.deposed.is_none()) {
         // What the plan knows of an object that is going to be made is promised; the rest is unknown
@@ -54,11 +51,12 @@ pub(crate) fn fill(objects: &Objects, plan: &Plan, state: &State, providers: &Pr
         }
     }
     let planned: BTreeSet<&AbsResourceInstance> = plan.changes.iter().map(|c| &c.address).collect();
-    // Of what a limited plan leaves out the state knows, and of everything where nothing is planned.
+    // Of what a limited plan leaves out the state knows (a destroyed object's provider may be configured
+    // by it), and of everything where nothing is planned.
     let partial = !whole && (!plan.complete || plan.mode == PlanMode::RefreshOnly);
     let beside = |a: &AbsResource| {
         a.resource.mode == ResourceMode::Data
-            || (partial && a.resource.mode == ResourceMode::Managed)
+            || ((partial || whole) && a.resource.mode == ResourceMode::Managed)
     };
     for (resource, kept) in state.resources().filter(|(a, _)| beside(a)) {
         let Some(schema) = providers.schema_of(&kept.provider.provider, &resource.resource) else {

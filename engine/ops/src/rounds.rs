@@ -7,7 +7,7 @@
 
 use crate::plan::PlanOptions;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_plan::{DeferredReason, Plan};
+use formwork_plan::{Action, DeferredReason, Plan};
 
 /// How many rounds a run may have: beyond it something has surely gone wrong.
 const MOST: usize = 100;
@@ -55,11 +55,12 @@ impl Rounds {
         Ok(())
     }
 
-    /// What the next round is asked for, once a plan has been applied: what has been replaced by request
-    /// is not replaced again.
+    /// What the next round is asked for, once a plan has been applied: what has been replaced by request,
+    /// or made anew, is not replaced again.
     pub fn after(options: &mut PlanOptions, plan: &Plan) {
         for change in &plan.changes {
-            if change.deposed.is_none() && change.action.is_replace() {
+            let made = change.action.is_replace() || change.action == Action::Create;
+            if change.deposed.is_none() && made {
                 options.replace.remove(&change.address);
             }
         }
@@ -176,11 +177,15 @@ mod tests {
     #[test]
     fn what_was_replaced_is_not_replaced_again() {
         let mut options = PlanOptions::default();
-        for a in ["x.a", "x.b"] {
+        for a in ["x.a", "x.b", "x.c"] {
             options.replace.insert(a.parse().expect("an address"));
         }
         let plan = plan(
-            &[("x.a", Action::DeleteThenCreate), ("x.b", Action::NoOp)],
+            &[
+                ("x.a", Action::DeleteThenCreate),
+                ("x.b", Action::NoOp),
+                ("x.c", Action::Create),
+            ],
             &[],
         );
         Rounds::after(&mut options, &plan);

@@ -20,6 +20,7 @@ use crate::lots::Lots;
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, ModulePath, Resource, ResourceMode,
 };
+use formwork_graph::Dag;
 use formwork_plan::{
     Action, ActionReason, ExecutionGraph, NodeId, OperationKind, ResourceInstanceChange,
 };
@@ -189,7 +190,14 @@ pub fn build(
     let anything = !b.graph.is_empty() || !further.checks.is_empty();
     if anything {
         b.order_makes();
-        order_destroys(&mut b, changes, prior_dependencies, &destroys, &makes);
+        order_destroys(
+            &mut b,
+            changes,
+            prior_dependencies,
+            &destroys,
+            &makes,
+            &further.unknown_providers,
+        );
         configure_providers(&mut b, &providers, further);
     }
     read_last(&mut b.graph, &last);
@@ -219,14 +227,17 @@ fn read_last(graph: &mut ExecutionGraph, last: &[NodeId]) {
 }
 
 impl Builder<'_> {
-    /// Every block that what is done refers to, near or far, through providers, too.
+    /// Every block whose value is asked for by what is done, through providers and ephemeral resources,
+    /// too: those exist only while they are open. Of everything else that nothing is done to the value
+    /// is there.
     fn needed(
         &self,
         providers: &BTreeMap<AbsProviderConfig, Vec<NodeId>>,
         further: &Further,
     ) -> BTreeSet<BlockAddress> {
         let references = self.references;
-        let mut open: Vec<&BlockAddress> = self.makes.keys().collect();
+        let near = |block: &BlockAddress| references.resources.get(block).into_iter().flatten();
+        let mut open: Vec<&BlockAddress> = self.makes.keys().flat_map(near).collect();
         let of_provider = |config: &AbsProviderConfig| {
             references
                 .providers
@@ -249,10 +260,10 @@ impl Builder<'_> {
         }
         let mut needed = BTreeSet::new();
         while let Some(block) = open.pop() {
-            if !needed.insert(block.clone()) {
+            if !needed.insert(block.clone()) || block.1.mode != ResourceMode::Ephemeral {
                 continue;
             }
-            open.extend(references.resources.get(block).into_iter().flatten());
+            open.extend(near(block));
             for config in handlers.get(block).into_iter().flatten() {
                 open.extend(of_provider(config));
             }
@@ -365,6 +376,39 @@ impl Builder<'_> {
     }
 }
 
+/// Provider configurations that wait for something to be made anew which is deleted only after what they
+/// are to destroy: each with the objects whose destruction waits for it.
+pub fn configured_too_late(
+    graph: &ExecutionGraph,
+) -> BTreeMap<AbsProviderConfig, BTreeSet<String>> {
+    let mut late: BTreeMap<AbsProviderConfig, BTreeSet<String>> = BTreeMap::new();
+    if graph.topological().is_ok() {
+        return late;
+    }
+    // whoever waits depends on what it waits for
+    let edges = graph.edges().iter().map(|(first, then)| (then.0, first.0));
+    let waiting = Dag::new(graph.nodes().len(), edges);
+    for circle in waiting.circles() {
+        for config in &circle {
+            let Some(OperationKind::ConfigureProvider(provider)) =
+                graph.get(NodeId(*config)).map(|n| &n.kind)
+            else {
+                continue;
+            };
+            let users = waiting.dependents(*config).iter();
+            let users = users.filter(|u| circle.binary_search(u).is_ok());
+            let destroyed = users.filter_map(|u| match &graph.get(NodeId(*u))?.kind {
+                OperationKind::Destroy(a) | OperationKind::DestroyDeposed(a, _) => {
+                    Some(a.to_string())
+                }
+                _ => None,
+            });
+            late.entry(provider.clone()).or_default().extend(destroyed);
+        }
+    }
+    late
+}
+
 fn join_name(block: &BlockAddress, what: &str) -> String {
     let (module, resource) = block;
     if module.is_root() {
@@ -380,10 +424,17 @@ fn order_destroys(
     prior_dependencies: &[Vec<AbsResource>],
     destroys: &[(usize, NodeId)],
     makes: &[(usize, NodeId)],
+    unknown_providers: &BTreeSet<AbsProviderConfig>,
 ) {
     let references = b.references;
     let destroyed = destroys.iter().map(|(i, _)| *i);
-    let lots = Lots::new(changes, prior_dependencies, destroyed, references);
+    let lots = Lots::new(
+        changes,
+        prior_dependencies,
+        destroyed,
+        references,
+        unknown_providers,
+    );
     let may_go: Vec<NodeId> = (0..lots.len())
         .map(|lot| b.join_of(&lots, lot, "may go"))
         .collect();

@@ -11,7 +11,7 @@
 use crate::execution::{BlockAddress, References, block_of};
 use formwork_addresses::{AbsProviderConfig, AbsResource};
 use formwork_graph::Dag;
-use formwork_plan::ResourceInstanceChange;
+use formwork_plan::{Action, ResourceInstanceChange};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How the objects of a lot came to stand where they are.
@@ -52,6 +52,8 @@ struct Lot<'a> {
     standing: Standing,
     made_from: &'a [AbsResource],
     provider: &'a AbsProviderConfig,
+    /// Whether one of them is deleted before it is made anew.
+    deleted_first: bool,
 }
 
 /// The destroyed objects of a plan in lots.
@@ -73,6 +75,7 @@ impl Lots {
         prior_dependencies: &[Vec<AbsResource>],
         destroyed: impl Iterator<Item = usize>,
         references: &References,
+        unknown_providers: &BTreeSet<AbsProviderConfig>,
     ) -> Self {
         let mut lots: Vec<Lot<'_>> = Vec::new();
         let mut known = BTreeMap::new();
@@ -86,6 +89,7 @@ impl Lots {
             };
             let made_from = prior_dependencies.get(i).map_or(&[][..], Vec::as_slice);
             let provider = &change.provider;
+            let deleted_first = change.action == Action::DeleteThenCreate;
             let number = *known
                 .entry((block.clone(), standing, made_from, provider))
                 .or_insert_with(|| {
@@ -99,12 +103,16 @@ impl Lots {
                         standing,
                         made_from,
                         provider,
+                        deleted_first: false,
                     });
                     lots.len() - 1
                 });
             all.of_object.push(number);
+            if deleted_first && let Some(lot) = lots.get_mut(number) {
+                lot.deleted_first = true;
+            }
         }
-        all.before = all.without_circles(&lots, references);
+        all.before = all.without_circles(&lots, references, unknown_providers);
         all
     }
 
@@ -152,7 +160,12 @@ impl Lots {
     }
 
     /// Which lots were made from which, what makes a circle left out.
-    fn without_circles(&self, lots: &[Lot<'_>], references: &References) -> Vec<Vec<usize>> {
+    fn without_circles(
+        &self,
+        lots: &[Lot<'_>],
+        references: &References,
+        unknown_providers: &BTreeSet<AbsProviderConfig>,
+    ) -> Vec<Vec<usize>> {
         let mut far = BTreeMap::new();
         let mut believed: Vec<(usize, usize, Belief)> = Vec::new();
         for (from, lot) in lots.iter().enumerate() {
@@ -164,7 +177,10 @@ impl Lots {
             }
             let configured_by = references.providers.get(&lot.provider.block());
             for block in configured_by.into_iter().flatten() {
-                for to in self.of_block(block).iter().filter(|to| **to != from) {
+                // Where it is configured by what comes instead, that comes first.
+                let anew = unknown_providers.contains(lot.provider);
+                let outlived = |to: &&usize| **to != from && !(anew && lots[**to].deleted_first);
+                for to in self.of_block(block).iter().filter(outlived) {
                     believed.push((from, *to, Belief::Provider));
                 }
             }

@@ -9,15 +9,18 @@ use crate::providers::{Needed, configure_provider, objects_of_state};
 use crate::refresh::ObjectKey;
 use crate::walk::{Walk, lock};
 use formwork_addresses::{
-    AbsProviderConfig, AbsResourceInstance, DeposedKey, InstanceKey, ModuleInstance, ResourceMode,
+    AbsProviderConfig, AbsResourceInstance, DeposedKey, InstanceKey, ModuleInstance, ModulePath,
+    Resource, ResourceMode,
 };
+use formwork_configuration::Repetition;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_evaluation::Expansion;
 use formwork_graph::{Direction, Node, What};
-use formwork_plan::{Action, ActionReason, PlanMode, ResourceInstanceChange};
+use formwork_plan::{Action, ActionReason, PlanMode, PlannedKeys, ResourceInstanceChange};
 use formwork_provider::Bytes;
 use formwork_values::Value;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Plans the deletion of every object in the state that the walk has not planned.
 pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
@@ -269,6 +272,9 @@ pub(crate) async fn prepare_destroy(walk: &mut Walk<'_>) {
             continue;
         }
         let Some(n) = graph.get(node) else { continue };
+        if let What::Resource(resource) = &n.what {
+            empty_if_absent(walk, &n.module, resource);
+        }
         let looked_at = match &n.what {
             What::Resource(r) => r.mode == ResourceMode::Ephemeral,
             What::Check(_) => false,
@@ -276,6 +282,34 @@ pub(crate) async fn prepare_destroy(walk: &mut Walk<'_>) {
         };
         if looked_at {
             walk.visit_for_destroy(node).await;
+        }
+    }
+}
+
+/// A repeated block of which the state has nothing has no instances: with that a provider can be
+/// configured, where what does not exist once could only be unknown.
+fn empty_if_absent(walk: &Walk<'_>, path: &ModulePath, resource: &Resource) {
+    let evaluator = &walk.input.evaluator;
+    let module = evaluator.configuration().module(path);
+    let Some(block) = module.and_then(|m| m.resource(resource)) else {
+        return;
+    };
+    let (none, expansion) = match &block.repetition {
+        Repetition::Single => return,
+        Repetition::Count(_) => (PlannedKeys::Count(0), Expansion::Count(0)),
+        Repetition::ForEach(_) => (
+            PlannedKeys::Keys(Vec::new()),
+            Expansion::Keys(Arc::default()),
+        ),
+        Repetition::Enabled(_) => (PlannedKeys::Disabled, Expansion::Disabled),
+    };
+    for instance in evaluator.module_instances(path) {
+        let address = resource.in_module(&instance);
+        if evaluator.objects().expansion(&address).is_none() {
+            evaluator
+                .objects()
+                .set_expansion(&address, expansion.clone());
+            lock(&walk.resource_keys).insert(address, none.clone());
         }
     }
 }

@@ -600,8 +600,34 @@ pub async fn plan(input: PlanInput) -> (Planned, Diagnostics) {
             &references(&input, &further.checks),
             &further,
         );
+        for (provider, destroyed) in execution::configured_too_late(&planned.graph) {
+            said.push(too_late(&provider, &destroyed));
+        }
     }
     (planned, said)
+}
+
+/// A provider would be configured by what comes instead of something that has to outlive what it is to
+/// destroy.
+fn too_late(provider: &AbsProviderConfig, destroyed: &BTreeSet<String>) -> Diagnostic {
+    let mut names: Vec<&str> = destroyed.iter().map(String::as_str).take(10).collect();
+    if destroyed.len() > names.len() {
+        names.push("and more");
+    }
+    Diagnostic::error(
+        "Provider is configured by what is replaced",
+        format!(
+            "{provider} is to destroy {}. It is configured by something that this plan deletes and \
+             makes anew, which must not be deleted before these are; but how the provider is to be \
+             configured is known only when it has been made anew.",
+            names.join(", ")
+        ),
+    )
+    .hint(
+        "Destroy these in a run of their own first (-destroy with -target), or set \
+         create_before_destroy in what the provider is configured by.",
+    )
+    .about(provider)
 }
 
 /// Blocks that were not planned although nothing was said against them: what the state holds of

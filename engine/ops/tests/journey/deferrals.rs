@@ -6,7 +6,7 @@ use crate::places::Places;
 use crate::surroundings::{session, text};
 use formwork_environment::{Fixed, Randomness};
 use formwork_ops::{Limits, PlanOptions, Rounds, Session};
-use formwork_plan::{Action, Plan};
+use formwork_plan::{Action, Plan, PlanMode};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -634,4 +634,55 @@ async fn rounds_are_steps() {
         worlds * 3
     );
     assert!(several * 2 > usize::try_from(worlds).expect("small") && most > 3);
+}
+
+/// Destroys by what the provider was configured by: something that there is none of, or that stays.
+#[tokio::test]
+async fn providers_are_configured_to_destroy() {
+    let main = |region: &str, count: usize| {
+        format!(
+            r#"
+provider "place" {{
+  region = "one"
+}}
+provider "place" {{
+  alias  = "by"
+  region = {region}
+}}
+resource "place_thing" "b" {{
+  count = {count}
+  name  = "b"
+}}
+resource "place_thing" "a" {{
+  provider = place.by
+  name     = "a"
+}}
+"#
+        )
+    };
+    let (story_, _places) = story(&main(r#"join("", concat(["x"], place_thing.b[*].id))"#, 0));
+    story_.check(&[], &["create place_thing.a"]).await;
+    story_.destroy(&[], &["delete place_thing.a"]).await;
+
+    let (story_, _places) = story(&main("place_thing.b[0].id", 1));
+    let (both, a) = (
+        ["create place_thing.a", "create place_thing.b[0]"],
+        "delete place_thing.a",
+    );
+    story_.check(&[], &both).await;
+    let options = PlanOptions {
+        mode: PlanMode::Destroy,
+        limits: Limits {
+            targets: vec!["place_thing.a".parse().expect("an address")],
+            ..Limits::default()
+        },
+        ..PlanOptions::default()
+    };
+    let session = session_of(&story_);
+    let outcome = formwork_ops::plan(&session, &options).await;
+    let plan = outcome.plan.expect("a plan");
+    assert_eq!(told(&plan), [a]);
+    let applied = formwork_ops::apply(&session, plan, outcome.held).await;
+    let said = text(&applied.diagnostics, &applied.sources);
+    assert!(applied.complete, "{said}");
 }

@@ -213,3 +213,23 @@ async fn renewed_when_due_however_long_one_call_takes_and_closed_last_opened_fir
         ]
     );
 }
+
+/// A run that makes nothing opens nothing for what it does not make.
+#[tokio::test]
+async fn not_opened_for_what_is_not_made() {
+    let (story, places) = story(
+        r#"
+resource "place_thing" "a" { name = "a" }
+ephemeral "place_token" "t" { name = place_thing.a.id }
+resource "place_thing" "b" {
+  name      = "b"
+  secret_wo = ephemeral.place_token.t.token
+}
+output "b" { value = length([place_thing.b.id]) }
+"#,
+    );
+    let told = story.step(&[], PlanMode::RefreshOnly).await;
+    assert_eq!(told, Vec::<String>::new());
+    assert_eq!(story.output("b"), 1);
+    assert_eq!(places.told(), Vec::<String>::new());
+}

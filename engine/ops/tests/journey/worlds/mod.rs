@@ -20,23 +20,24 @@
 //! where to begin, `FORMWORK_TEST_WORLD` tries that one alone. A failure prints the world: its seed, the
 //! configuration of each step, what was asked and what went wrong on purpose.
 
+mod holds;
 mod maker;
 mod thing;
+mod user;
 
 use crate::disk::{DEATHS, Disk, Store, guard};
 use crate::surroundings::{session, text};
 use formwork_configuration::MemoryReader;
 use formwork_environment::Fixed;
-use formwork_graph::Cancellation;
-use formwork_ops::{PlanOptions, Session, Word};
+use formwork_ops::{PlanOptions, PlanOutcome, Rounds, Session};
 use formwork_plan::{Action, Plan, PlanMode};
-use formwork_values::{Type, Value, value_from_json};
-use maker::{Maker, Meddling, Mode, Repeat, Step, World};
-use std::collections::{BTreeMap, BTreeSet};
+use maker::{Maker, Mode, Step, World, address, first_key, is_module};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use thing::{Call, Cloud, Factory, SCHEMA, Script, Verb, Watch};
+use std::time::Duration;
+use thing::{Call, Cloud, Factory, Watch};
 use tokio::sync::Notify;
 
 /// Worlds for each second of the budget.
@@ -53,13 +54,23 @@ struct Scene {
     seed: u64,
 }
 
-/// What one process did.
+/// What one run did.
+#[derive(Default)]
 struct Ran {
     /// Whether there was a plan without errors.
     planned: bool,
     complete: bool,
     /// Whether it was killed while the provider hung.
     killed: bool,
+    /// Whether it was interrupted.
+    interrupted: bool,
+    /// Whether something is left to a further round that there was not.
+    left: bool,
+    /// Whether the state was changed under a saved plan.
+    overtaken: bool,
+    rounds: usize,
+    /// What nobody may ask of a provider.
+    illegal: Vec<String>,
     errors: bool,
     said: String,
     /// What was to change.
@@ -78,9 +89,11 @@ fn process(scene: &Scene, world: &World, step: &Step) -> (Session, Arc<Store>, F
     };
     let mut session = session(Path::new("."), Vec::new(), scene.seed * 1_000 + number);
     let mut reader = MemoryReader::new();
-    let (root, module) = world.texts();
+    let (root, modules) = world.texts();
     reader.insert("main.tf", root.into_bytes());
-    reader.insert("m/main.tf", module.into_bytes());
+    for (name, module) in modules {
+        reader.insert(format!("{name}/main.tf"), module.into_bytes());
+    }
     let store = Arc::new(Store {
         disk: scene.disk.clone(),
         fatal: step.death.map(|(at, how)| (at, DEATHS[how])),
@@ -90,6 +103,7 @@ fn process(scene: &Scene, world: &World, step: &Step) -> (Session, Arc<Store>, F
         cloud: scene.cloud.clone(),
         watch: Arc::new(Mutex::new(Watch {
             script: step.script.clone(),
+            cancel: session.cancel.clone(),
             ..Watch::default()
         })),
         hung: Arc::new(Notify::new()),
@@ -102,38 +116,29 @@ fn process(scene: &Scene, world: &World, step: &Step) -> (Session, Arc<Store>, F
         watch: factory.watch.clone(),
         hung: factory.hung.clone(),
     });
-    session.cancel = Cancellation::new();
+    session.settings.detach_after = Duration::ZERO;
     session.settings.parallelism = step.parallelism;
     (session, store, factory)
 }
 
-fn address(name: &str) -> String {
-    if name == "m" {
-        "module.m".to_owned()
-    } else {
-        format!("world_thing.{name}")
-    }
-}
-
 /// The instance of a block that `-replace` names.
 fn first(world: &World, name: &str) -> Option<String> {
-    let key = match &world.blocks[name].repeat {
-        Repeat::Single => String::new(),
-        Repeat::Count(0) => return None,
-        Repeat::Count(_) => "[0]".to_owned(),
-        Repeat::Each(keys) => format!("[\"{}\"]", keys.first()?),
-    };
-    Some(if name == "m" {
-        format!("module.m{key}.world_thing.z")
+    let inner = if is_module(name) {
+        ".world_thing.z"
     } else {
-        format!("world_thing.{name}{key}")
-    })
+        ""
+    };
+    let key = first_key(&world.blocks[name].repeat)?;
+    Some(format!("{}{key}{inner}", address(name)))
 }
 
-fn options(world: &World, mode: &Mode) -> PlanOptions {
-    let mut options = PlanOptions::default();
+fn options(world: &World, step: &Step) -> PlanOptions {
+    let mut options = PlanOptions {
+        defer: step.defers,
+        ..PlanOptions::default()
+    };
     let target = |name: &str| vec![address(name).parse().expect("an address")];
-    match mode {
+    match &step.mode {
         Mode::Normal => {}
         Mode::Destroy => options.mode = PlanMode::Destroy,
         Mode::RefreshOnly => options.mode = PlanMode::RefreshOnly,
@@ -148,6 +153,7 @@ fn options(world: &World, mode: &Mode) -> PlanOptions {
             options.replace.extend(named);
         }
         Mode::WithoutRefresh => options.refresh = false,
+        Mode::Light => options.only_changed = true,
     }
     options
 }
@@ -163,55 +169,116 @@ fn changes(plan: &Plan) -> Vec<String> {
     out
 }
 
+/// A run: a plan and its apply, in as many rounds as there are.
 async fn run(scene: &Scene, world: &World, step: &Step) -> Ran {
-    let (session, store, factory) = process(scene, world, step);
-    let planned = formwork_ops::plan(&session, &options(world, &step.mode)).await;
-    let mut ran = Ran {
-        planned: false,
-        complete: false,
-        killed: false,
-        errors: planned.diagnostics.has_errors(),
-        said: text(&planned.diagnostics, planned.sources()),
-        changes: Vec::new(),
-        calls: Vec::new(),
-        reads: 0,
-        faults: Vec::new(),
-        writes: 0,
+    let mut ran = Ran::default();
+    let planning = Step {
+        death: step.death.filter(|_| !step.saved),
+        ..step.clone()
     };
-    match planned
-        .plan
-        .filter(|p| !p.errored && !planned.diagnostics.has_errors())
-    {
-        None => {
-            if let Some(held) = planned.held {
-                let _ = held.release(&session).await;
-            }
-        }
-        Some(plan) => {
-            ran.planned = true;
-            ran.changes = changes(&plan);
-            let forgotten = plan.changes.iter().filter(|c| c.action == Action::Forget);
-            let forgotten =
-                forgotten.filter_map(|c| thing::text(&c.before.clone().unmark_deep().0, "id"));
-            guard(&scene.cloud).strays.extend(forgotten);
-            let applied = formwork_ops::apply(&session, plan, planned.held);
-            tokio::select! {
-                biased;
-                applied = applied => {
-                    ran.said += &text(&applied.diagnostics, &applied.sources);
-                    ran.errors |= applied.diagnostics.has_errors();
-                    ran.complete = applied.complete;
-                }
-                () = killed(&factory) => ran.killed = true,
-            }
-        }
+    let process = process(scene, world, &planning);
+    let mut options = options(world, step);
+    let mut rounds = Rounds::new();
+    loop {
+        guard(&process.2.watch).round += 1;
+        let planned = formwork_ops::plan(&process.0, &options).await;
+        let more = round(scene, world, step, &process, planned, &mut rounds, &mut ran).await;
+        let Some(plan) = more else { break };
+        Rounds::after(&mut options, &plan);
     }
-    let mut watch = guard(&factory.watch);
-    ran.calls = std::mem::take(&mut watch.calls);
-    ran.faults = std::mem::take(&mut watch.faults);
-    ran.reads = watch.reads;
-    ran.writes = *guard(&store.writes);
+    saw(&process, &mut ran);
     ran
+}
+
+/// What a process saw.
+fn saw((session, store, factory): &(Session, Arc<Store>, Factory), ran: &mut Ran) {
+    let mut watch = guard(&factory.watch);
+    ran.calls.append(&mut watch.calls);
+    ran.faults.append(&mut watch.faults);
+    ran.illegal.append(&mut watch.illegal);
+    ran.reads += watch.reads;
+    ran.writes += *guard(&store.writes);
+    ran.interrupted |= session.cancel.is_cancelled();
+    if !ran.killed {
+        let open = watch.open.iter();
+        ran.illegal
+            .extend(open.map(|key| format!("{key} was not closed")));
+    }
+}
+
+/// Carries out one plan. The plan, if there is to be a further round.
+async fn round(
+    scene: &Scene,
+    world: &World,
+    step: &Step,
+    own: &(Session, Arc<Store>, Factory),
+    planned: PlanOutcome,
+    rounds: &mut Rounds,
+    ran: &mut Ran,
+) -> Option<Plan> {
+    ran.complete = false;
+    ran.rounds += 1;
+    ran.errors |= planned.diagnostics.has_errors();
+    ran.said += &text(&planned.diagnostics, planned.sources());
+    let mut plan = planned
+        .plan
+        .filter(|p| !p.errored && !planned.diagnostics.has_errors());
+    if let Some(Err(d)) = plan.as_ref().map(|p| rounds.begin(p)) {
+        ran.errors = true;
+        ran.said += &text(&d, &own.0.sources);
+        plan = None;
+    }
+    let Some(plan) = plan else {
+        if let Some(held) = planned.held {
+            let _ = held.release(&own.0).await;
+        }
+        return None;
+    };
+    ran.planned = true;
+    ran.changes.extend(changes(&plan));
+    ran.left = plan.is_deferred();
+    let forgotten = plan.changes.iter().filter(|c| c.action == Action::Forget);
+    let forgotten = forgotten.filter_map(|c| thing::text(&c.before.clone().unmark_deep().0, "id"));
+    guard(&scene.cloud).strays.extend(forgotten);
+    let more = (ran.left && !step.saved).then(|| plan.clone());
+    if !step.saved {
+        apply(own, plan, planned.held, ran).await;
+    } else {
+        if let Some(held) = planned.held {
+            let _ = held.release(&own.0).await;
+        }
+        let bytes = formwork_plan::encode(&plan).expect("a plan is written");
+        if step.overtaken {
+            ran.overtaken = user::overtake(scene, world, step).await;
+        }
+        let plan = formwork_plan::decode(&bytes).expect("a plan is read");
+        let mut other = process(scene, world, step);
+        // everything that apply needs is in the plan
+        other.0.reader = Arc::new(MemoryReader::new());
+        apply(&other, plan, None, ran).await;
+        saw(&other, ran);
+    }
+    let more = more.filter(|_| ran.complete && !ran.killed && !ran.errors);
+    ran.complete &= !ran.left || more.is_some();
+    more
+}
+
+async fn apply(
+    (session, _, factory): &(Session, Arc<Store>, Factory),
+    plan: Plan,
+    held: Option<formwork_ops::Held>,
+    ran: &mut Ran,
+) {
+    let applied = formwork_ops::apply(session, plan, held);
+    tokio::select! {
+        biased;
+        applied = applied => {
+            ran.said += &text(&applied.diagnostics, &applied.sources);
+            ran.errors |= applied.diagnostics.has_errors();
+            ran.complete = applied.complete;
+        }
+        () = killed(factory) => ran.killed = true,
+    }
 }
 
 /// When a call hangs, others go on for a while, and then the process is killed.
@@ -222,203 +289,34 @@ async fn killed(factory: &Factory) {
     }
 }
 
-/// What does not hold after a step, in sentences.
-async fn broken(scene: &Scene, world: &World, step: &Step, ran: &Ran) -> Vec<String> {
-    let mut out = Vec::new();
-    let calm = Step {
-        death: None,
-        script: Script::default(),
-        ..step.clone()
-    };
-    let (session, _, _) = process(scene, world, &calm);
-    let view = match formwork_ops::read_state(&session).await {
-        Ok((view, _)) => view,
-        Err(d) => {
-            out.push(format!(
-                "The state cannot be read: {}",
-                text(&d, &session.sources)
-            ));
-            return out;
-        }
-    };
-    let mut cloud = guard(&scene.cloud);
-    // what pending operations may have changed
-    let (mut made, mut unmade) = (BTreeSet::new(), BTreeSet::new());
-    for pending in &view.pending {
-        for note in &pending.notes {
-            if let Some(effect) = cloud.effects.get(&**note) {
-                made.extend(effect.after.as_ref().and_then(|o| thing::text(o, "id")));
-                unmade.extend(effect.before.clone());
-            }
-        }
-    }
-    // Once another version of the state is written, what is still there of them is left to a refresh.
-    let Cloud { drifted, gone, .. } = &mut *cloud;
-    for call in ran.calls.iter().filter(|c| !c.done) {
-        match call.verb {
-            Verb::Create => {}
-            Verb::Update => drifted.extend(call.id.clone()),
-            Verb::Delete => gone.extend(call.id.clone()),
-        }
-    }
-    drifted.extend(made.iter().cloned());
-    gone.extend(unmade.iter().cloned());
-    let mut remembered = BTreeMap::new();
-    for (address, instance) in view.state.instances() {
-        if !address.to_string().contains("world_thing") || address.to_string().starts_with("data.")
-        {
-            continue;
-        }
-        for object in instance.current.iter().chain(instance.deposed.values()) {
-            let Some(json) = object.attributes_json() else {
-                out.push(format!("{address} has no attributes"));
-                continue;
-            };
-            match value_from_json(json.get().as_bytes(), &SCHEMA.ty()) {
-                Err(e) => out.push(format!("{address} cannot be read: {e}")),
-                Ok(value) => match thing::text(&value, "id") {
-                    None => out.push(format!("{address} has no id")),
-                    Some(id) => {
-                        if let Some((other, _)) =
-                            remembered.insert(id.clone(), (address.to_string(), value))
-                        {
-                            out.push(format!("{id} is in the state twice: {other} and {address}"));
-                        }
-                    }
-                },
-            }
-        }
-    }
-    for (id, (address, value)) in &remembered {
-        match cloud.objects.get(id) {
-            None if unmade.contains(id) || cloud.gone.contains(id) => {}
-            None => out.push(format!(
-                "{address} ({id}) is in the state and does not exist"
-            )),
-            Some(there) if there == value => {}
-            Some(_) if cloud.drifted.contains(id) || made.contains(id) => {}
-            Some(there) => out.push(format!(
-                "{address} ({id}) is {there:?}, the state says {value:?}"
-            )),
-        }
-    }
-    let nobodys = cloud.strays.clone();
-    cloud.once_strays.extend(nobodys);
-    // what was taken over is somebody's again
-    cloud.strays.retain(|id| !remembered.contains_key(id));
-    for id in cloud.objects.keys() {
-        if !remembered.contains_key(id) && !made.contains(id) && !cloud.strays.contains(id) {
-            out.push(format!("{id} exists, and the state does not know it"));
-        }
-    }
-    out.append(&mut guard(&scene.disk).illegal);
-    if step.death.is_none() && !ran.killed && view.folded {
-        out.push("A run that ended by itself left its journal".to_owned());
-    }
-    out
-}
-
-/// What does not hold of the order of what was done.
-fn disordered(scene: &Scene, world: &World, ran: &Ran) -> Vec<String> {
-    let mut out = Vec::new();
-    let strays = guard(&scene.cloud).once_strays.clone();
-    let name = |call: &Call| call.at.split('/').next().unwrap_or_default().to_owned();
-    for call in ran.calls.iter().filter(|c| c.verb != Verb::Delete) {
-        let needs = world.needs_all(&name(call));
-        for other in ran.calls.iter().filter(|c| c.verb != Verb::Delete) {
-            if !needs.contains(&*name(other)) {
-                continue;
-            }
-            if other.end.is_none_or(|end| end > call.begin) {
-                out.push(format!(
-                    "{} was begun before {}, which it needs, was done",
-                    call.at, other.at
-                ));
-            } else if !other.done {
-                out.push(format!(
-                    "{} was begun although {}, which it needs, failed",
-                    call.at, other.at
-                ));
-            }
-        }
-    }
-    let deletes: Vec<&Call> = ran
-        .calls
-        .iter()
-        .filter(|c| c.verb == Verb::Delete)
-        .collect();
-    for call in &deletes {
-        let known = |c: &&&Call| c.id.as_ref().is_none_or(|id| !strays.contains(id));
-        for other in deletes.iter().filter(known) {
-            let needs = call.id.as_ref().is_some_and(|id| other.links.contains(id));
-            if !needs {
-                continue;
-            }
-            if other.end.is_none_or(|end| end > call.begin) {
-                out.push(format!(
-                    "{} was destroyed before {}, which was made from it",
-                    call.at, other.at
-                ));
-            } else if !other.done {
-                out.push(format!(
-                    "{} was destroyed although {}, made from it, was not",
-                    call.at, other.at
-                ));
-            }
-        }
-    }
-    out
-}
-
-/// What a run did that its mode does not say.
-fn beyond(world: &World, step: &Step, ran: &Ran) -> Vec<String> {
-    let mut out = Vec::new();
-    let name = |call: &Call| call.at.split('/').next().unwrap_or_default().to_owned();
-    for call in &ran.calls {
-        let of = name(call);
-        let wrong = match step.mode {
-            Mode::RefreshOnly => true,
-            Mode::Destroy => call.verb != Verb::Delete,
-            Mode::Target(t) => {
-                world.blocks.contains_key(&*of) && of != t && !world.needs_all(t).contains(&*of)
-            }
-            Mode::Exclude(t) => of == t || world.needs_all(&of).contains(t),
-            Mode::DestroyTarget(_) => call.verb != Verb::Delete,
-            Mode::Normal | Mode::Replace(_) | Mode::WithoutRefresh => false,
-        };
-        if wrong {
-            out.push(format!(
-                "{:?} of {} in mode {:?}",
-                call.verb, call.at, step.mode
-            ));
-        }
-    }
-    let imports = !world.imports.is_empty();
-    if step.mode == Mode::WithoutRefresh && ran.reads > 0 && !imports && ran.faults.is_empty() {
-        out.push(format!("{} reads without refresh", ran.reads));
-    }
-    if let (Mode::Replace(t), true) = (&step.mode, ran.complete)
-        && let Some(address) = first(world, t)
-        && !ran.changes.iter().any(|c| {
-            c.ends_with(&address) && (c.starts_with("Create") || c.starts_with("DeleteThenCreate"))
-        })
-    {
-        out.push(format!("{address} was not replaced: {:?}", ran.changes));
-    }
-    out
-}
-
 /// Summaries with which a plan may be refused here.
-const REFUSALS: [&str; 8] = [
+const REFUSALS: [&str; 12] = [
     "Operation of unknown outcome",
     "Resource postcondition failed",
+    "Resource precondition failed",
     "Cannot import non-existent remote object",
     "Scripted",
     "Instance cannot be destroyed",
     "Moved resource instances excluded by targeting",
     "Resource has no configuration",
     "Unresolved resource instance address changes",
+    "Provider configuration not present",
+    "Deferred changes make no progress",
+    TOO_LATE,
 ];
+
+/// No order is possible: the user has to do something about it.
+const TOO_LATE: &str = "Provider is configured by what is replaced";
+
+/// Whether a run may fail although nothing went wrong.
+fn meant(world: &World, step: &Step, ran: &Ran) -> bool {
+    let said = |summary: &str| ran.said.contains(&format!("Error {summary}"));
+    REFUSALS.iter().any(|r| said(r))
+        || (!step.defers && world.counts_later() && said("Invalid count argument"))
+        || (ran.overtaken && said("Saved plan is stale"))
+        // a round of a saved plan
+        || (ran.left && step.saved)
+}
 
 /// What happened in worlds: by kind, how often.
 type Tally = BTreeMap<String, usize>;
@@ -441,7 +339,7 @@ async fn world(seed: u64, tally: &mut Tally) -> Result<(), String> {
         let old = std::mem::take(&mut world);
         world = maker.next(&old);
         let step = maker.step(&world);
-        outside(&scene, &step);
+        user::outside(&scene, &step);
         let strays: Vec<String> = {
             let mut cloud = guard(&scene.cloud);
             cloud.silent = step.silent;
@@ -452,8 +350,12 @@ async fn world(seed: u64, tally: &mut Tally) -> Result<(), String> {
             there.cloned().collect()
         };
         maker.imports(&old, &mut world, &strays);
-        let (root, module) = world.texts();
-        let _ = write!(told, "# step {number}: {step:?}\n{root}\n# m\n{module}\n");
+        moved |= user::edits(&scene, &world, &step, &mut told).await;
+        let (root, modules) = world.texts();
+        let _ = write!(told, "# step {number}: {step:?}\n{root}\n");
+        for (name, module) in modules {
+            let _ = write!(told, "# {name}\n{module}\n");
+        }
         let ran = run(&scene, &world, &step).await;
         let _ = writeln!(told, "# did {:?}\n# said {}", ran.calls, ran.said);
         count(tally, "steps");
@@ -480,7 +382,23 @@ async fn world(seed: u64, tally: &mut Tally) -> Result<(), String> {
                 "died writing",
             ),
             (!world.imports.is_empty() && ran.complete, "imported"),
-            (world.moved.is_some() && ran.complete, "moved"),
+            (!world.moved.is_empty() && ran.complete, "moved"),
+            (ran.interrupted, "interrupted"),
+            (step.saved && ran.complete, "saved"),
+            (ran.overtaken, "overtaken"),
+            (ran.rounds > 1 && ran.complete, "rounds"),
+            (
+                ran.said.contains("Invalid count argument"),
+                "count not known",
+            ),
+            (
+                ran.said.contains("Check block assertion failed"),
+                "check failed",
+            ),
+            (
+                ran.said.contains("Deferred changes make no progress"),
+                "no progress",
+            ),
             (
                 ran.said.contains("Resource postcondition failed"),
                 "condition failed",
@@ -494,24 +412,24 @@ async fn world(seed: u64, tally: &mut Tally) -> Result<(), String> {
                 count(tally, what);
             }
         }
-        let mut why = broken(&scene, &world, &step, &ran).await;
-        why.extend(disordered(&scene, &world, &ran));
+        let mut why = holds::broken(&scene, &world, &step, &ran).await;
+        why.extend(holds::disordered(&scene, &world, &ran));
         // what was moved bears the name it had
-        moved |= world.moved.is_some();
+        moved |= !world.moved.is_empty();
         if !moved {
-            why.extend(beyond(&world, &step, &ran));
+            why.extend(holds::beyond(&world, &step, &ran));
         }
         let died = step.death.is_some_and(|(at, _)| at < ran.writes);
-        if !ran.faults.is_empty() && !ran.killed && !died && (ran.complete || !ran.errors) {
+        let told_of = ran.errors || ran.interrupted;
+        if !ran.faults.is_empty() && !ran.killed && !died && (ran.complete || !told_of) {
             why.push(format!("Faults were not told: {:?}", ran.faults));
         }
-        if ran.faults.is_empty() && !died && !ran.complete {
-            let meant = REFUSALS
-                .iter()
-                .any(|r| ran.said.contains(&format!("Error {r}")));
-            if !meant {
-                why.push("It failed for no reason".to_owned());
-            }
+        let spared = ran.faults.is_empty() && !died && !ran.interrupted;
+        if spared && !ran.complete && !meant(&world, &step, &ran) {
+            why.push("It failed for no reason".to_owned());
+        }
+        if ran.overtaken && !ran.calls.is_empty() {
+            why.push("A plan was applied to another state than its own".to_owned());
         }
         if !why.is_empty() {
             return fail(&told, &why);
@@ -521,28 +439,31 @@ async fn world(seed: u64, tally: &mut Tally) -> Result<(), String> {
     for block in world.blocks.values_mut() {
         block.prevents_destroy = false;
         block.demands = false;
+        block.expects = None;
     }
     world.imports.clear();
-    settled(&scene, &world).await;
+    let settling = World {
+        settling: true,
+        ..world.clone()
+    };
+    user::settled(&scene, &settling).await;
     for mode in [Mode::Normal, Mode::Destroy] {
-        let step = Step {
-            mode: mode.clone(),
-            script: Script::default(),
-            outside: Vec::new(),
-            death: None,
-            parallelism: 10,
-            silent: false,
-        };
+        let step = Step::calm(mode.clone());
         let _ = write!(told, "# in the end: {mode:?}\n{}\n", world.texts().0);
-        let ran = run(&scene, &world, &step).await;
+        let mut ran = run(&scene, &world, &step).await;
+        if ran.calls.is_empty() && ran.said.contains(TOO_LATE) {
+            count(tally, "provider configured too late");
+            world.settling = true;
+            ran = run(&scene, &world, &step).await;
+        }
         let _ = writeln!(told, "# did {:?}\n# said {}", ran.calls, ran.said);
         {
             let mut cloud = guard(&scene.cloud);
             cloud.gone.clear();
             cloud.drifted.clear();
         }
-        let mut why = broken(&scene, &world, &step, &ran).await;
-        why.extend(disordered(&scene, &world, &ran));
+        let mut why = holds::broken(&scene, &world, &step, &ran).await;
+        why.extend(holds::disordered(&scene, &world, &ran));
         if !ran.complete {
             why.push("A run without faults did not succeed".to_owned());
         }
@@ -572,86 +493,6 @@ async fn world(seed: u64, tally: &mut Tally) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// The user looks at the world and says what became of each open operation.
-async fn settled(scene: &Scene, world: &World) {
-    if !guard(&scene.cloud).silent {
-        return;
-    }
-    let calm = Step {
-        mode: Mode::Normal,
-        script: Script::default(),
-        outside: Vec::new(),
-        death: None,
-        parallelism: 1,
-        silent: true,
-    };
-    for _ in 0..50 {
-        let (session, _, _) = process(scene, world, &calm);
-        let (view, _) = formwork_ops::read_state(&session).await.expect("readable");
-        let Some(pending) = view.pending.first() else {
-            return;
-        };
-        let word = {
-            let cloud = guard(&scene.cloud);
-            let effect = pending.notes.last().and_then(|n| cloud.effects.get(&**n));
-            let id = match (effect, &pending.begun.prior) {
-                (Some(effect), _) => effect.after.as_ref().and_then(|o| thing::text(o, "id")),
-                (None, None) => None,
-                (None, Some(prior)) => {
-                    let json = prior.attributes_json().expect("JSON").get();
-                    let value = value_from_json(json.as_bytes(), &SCHEMA.ty()).expect("a thing");
-                    thing::text(&value, "id")
-                }
-            };
-            // what others have deleted since is not there either
-            id.filter(|id| cloud.objects.contains_key(id))
-                .map_or(Word::NotThere, Word::Exists)
-        };
-        let address = pending.begun.address.clone();
-        if formwork_ops::settle_by_word(&session, &address, &word)
-            .await
-            .is_err()
-        {
-            return;
-        }
-    }
-}
-
-/// What others do.
-fn outside(scene: &Scene, step: &Step) {
-    let mut cloud = guard(&scene.cloud);
-    for (which, meddling) in &step.outside {
-        let ids: Vec<String> = cloud.objects.keys().cloned().collect();
-        let Some(id) = ids.get(which % ids.len().max(1)) else {
-            continue;
-        };
-        let object = cloud.objects[id].clone();
-        match meddling {
-            Meddling::Delete => {
-                cloud.objects.remove(id);
-                cloud.gone.insert(id.clone());
-            }
-            Meddling::Change => {
-                let other = thing::with(&object, &[("note", Value::string("drift"))]);
-                cloud.objects.insert(id.clone(), other);
-                cloud.drifted.insert(id.clone());
-            }
-            Meddling::Copy => {
-                let copy = format!("{id}-copy");
-                // made from nothing: nobody could know what it hangs on
-                let own = [
-                    ("id", Value::string(&copy)),
-                    ("at", Value::string("stray/")),
-                    ("links", Value::null(Type::list(Type::String))),
-                ];
-                let other = thing::with(&object, &own);
-                cloud.objects.insert(copy.clone(), other);
-                cloud.strays.insert(copy);
-            }
-        }
-    }
 }
 
 fn number(name: &str) -> Option<u64> {

@@ -4,20 +4,26 @@
 use crate::disk::guard;
 use formwork_addresses::ProviderAddr;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_graph::Cancellation;
 use formwork_provider::{
     ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, FunctionFailure,
-    ImportRequest, ImportedObject, OperationLog, PendingOperation, PlanRequest, PlanResponse,
-    Provider, ProviderFactory, RawState, ReadDataRequest, ReadDataResponse, ReadRequest,
-    ReadResponse, Reported, Settlement, UpgradeRequest, UpgradeResponse, ValidateRequest,
+    ImportRequest, ImportedObject, LineSink, OpenRequest, OpenResponse, OperationLog,
+    PendingOperation, PlanRequest, PlanResponse, Provider, ProviderFactory, ProvisionRequest,
+    Provisioner, RawState, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, Reported,
+    Settlement, Stop, UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
 use formwork_provider_schema::{Attribute, Block, BlockNesting, NestedBlock, Schema, SchemaSource};
 use formwork_values::{Path, Type, Value, value_from_json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use tokio::sync::Notify;
 
 pub const THING: &str = "world_thing";
 pub const LOOK: &str = "world_look";
+pub const KEY: &str = "world_key";
+/// What the keys begin with that nobody may keep.
+pub const SECRET: &str = "ephemeral-secret-";
 
 /// What is done at a call of apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +48,10 @@ pub enum Deed {
     LeavesUnknown,
     /// It says that it was done, and there is no object; or, of a deletion, that there still is one.
     Contradicts,
+    /// It breaks down; nothing was done.
+    PanicsBefore,
+    /// It breaks down after the deed.
+    PanicsAfter,
 }
 
 /// What is done at a call of plan.
@@ -60,6 +70,12 @@ pub struct Script {
     pub thoughts: BTreeMap<usize, Thought>,
     /// Calls of read that fail.
     pub reads: BTreeSet<usize>,
+    /// Provisioners that fail.
+    pub provisions: BTreeSet<usize>,
+    /// The call of apply at which the run is interrupted.
+    pub interrupt: Option<usize>,
+    /// Whether a call that hangs is left to itself by an interrupted run; else the process is killed.
+    pub detaches: bool,
     /// How often others run while a call is under way.
     pub pauses: Vec<usize>,
 }
@@ -85,6 +101,8 @@ pub struct Call {
     /// When it began and ended, in calls begun and ended before; no end if it never answered.
     pub begin: usize,
     pub end: Option<usize>,
+    /// The round of the run.
+    pub round: usize,
     /// Whether it was said to have succeeded.
     pub done: bool,
 }
@@ -110,6 +128,8 @@ pub struct Cloud {
     pub silent: bool,
     /// Objects that are not as anybody was told.
     pub drifted: BTreeSet<String>,
+    /// Objects one of whose provisioners failed.
+    pub unfinished: BTreeSet<String>,
     /// By note.
     pub effects: BTreeMap<Vec<u8>, Effect>,
     /// Numbers for ids and serials.
@@ -124,8 +144,19 @@ pub struct Watch {
     pub reads: usize,
     pub plans: usize,
     pub clock: usize,
+    pub round: usize,
     /// Faults that came to pass.
     pub faults: Vec<String>,
+    /// Provisioners that ran.
+    pub provisions: usize,
+    /// Objects whose destruction a provisioner has refused.
+    pub refused: BTreeSet<String>,
+    /// Keys that are open.
+    pub open: BTreeSet<String>,
+    /// What nobody may ask of a provider, and somebody did.
+    pub illegal: Vec<String>,
+    /// Interrupts the run.
+    pub cancel: Cancellation,
 }
 
 pub static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
@@ -144,6 +175,7 @@ pub static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
             ("note", string().optional()),
             ("links", Attribute::new(Type::list(Type::String)).optional()),
             ("secret", string().optional().sensitive()),
+            ("key", string().optional().write_only()),
         ],
         [("disk", NestedBlock::new(BlockNesting::List, disk))],
     );
@@ -153,6 +185,12 @@ pub static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
 static LOOKS: LazyLock<Arc<Schema>> = LazyLock::new(|| {
     let string = || Attribute::new(Type::String);
     let block = Block::of_attributes([("of", string().required()), ("found", string().computed())]);
+    Arc::new(Schema::new(0, block))
+});
+
+static KEYS: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+    let string = || Attribute::new(Type::String);
+    let block = Block::of_attributes([("of", string().optional()), ("key", string().computed())]);
     Arc::new(Schema::new(0, block))
 });
 
@@ -167,6 +205,12 @@ impl SchemaSource for Schemas {
     }
     fn data_source(&self, name: &str) -> Option<Arc<Schema>> {
         (name == LOOK).then(|| LOOKS.clone())
+    }
+    fn ephemeral_resource(&self, name: &str) -> Option<Arc<Schema>> {
+        (name == KEY).then(|| KEYS.clone())
+    }
+    fn ephemeral_resource_names(&self) -> Vec<Arc<str>> {
+        vec![Arc::from(KEY)]
     }
     fn resource_names(&self) -> Vec<Arc<str>> {
         vec![Arc::from(THING)]
@@ -257,9 +301,29 @@ pub struct Things {
     pub watch: Arc<Mutex<Watch>>,
     /// Told when a call hangs.
     pub hung: Arc<Notify>,
+    /// Whether everything that it is configured by is known.
+    pub known: AtomicBool,
 }
 
 impl Things {
+    /// A call hangs: the run is interrupted, or the process is going to be killed.
+    async fn hang(&self) {
+        let (detaches, cancel) = {
+            let watch = guard(&self.watch);
+            (watch.script.detaches, watch.cancel.clone())
+        };
+        if detaches {
+            cancel.cancel();
+        } else {
+            self.hung.notify_one();
+        }
+        std::future::pending::<()>().await;
+    }
+
+    fn illegal(&self, what: String) {
+        guard(&self.watch).illegal.push(what);
+    }
+
     async fn pause(&self, call: usize) {
         let times = {
             let watch = guard(&self.watch);
@@ -307,7 +371,8 @@ impl Things {
 #[async_trait::async_trait]
 impl Provider for Things {
     async fn get_schema(&self) -> Result<Arc<dyn SchemaSource>, Diagnostics> {
-        let config = Schema::new(0, Block::of_attributes::<&str>([]));
+        let region = Attribute::new(Type::String).optional();
+        let config = Schema::new(0, Block::of_attributes([("region", region)]));
         Ok(Arc::new(Schemas(Arc::new(config))))
     }
 
@@ -315,7 +380,9 @@ impl Provider for Things {
         Vec::new()
     }
 
-    async fn configure(&self, _request: ConfigureRequest) -> Vec<Reported> {
+    async fn configure(&self, request: ConfigureRequest) -> Vec<Reported> {
+        let known = request.config.is_wholly_known();
+        self.known.store(known, Ordering::Relaxed);
         Vec::new()
     }
 
@@ -350,7 +417,7 @@ impl Provider for Things {
             return answer(request.proposed, Vec::new(), said("It cannot be planned."));
         }
         let number = Value::unknown(Type::Number);
-        let mut changes = Vec::new();
+        let mut changes = vec![("key", Value::null(Type::String))];
         let mut replace = Vec::new();
         let optional = request.config.attribute("size").is_some_and(Value::is_null);
         if request.prior.is_null() {
@@ -407,6 +474,7 @@ impl Provider for Things {
                 id: text(&request.prior, "id"),
                 links: texts(&request.prior, "links"),
                 begin: watch.clock,
+                round: watch.round,
                 end: None,
                 done: false,
             };
@@ -417,6 +485,17 @@ impl Provider for Things {
                 Deed::Contradicts => verb != Verb::Update,
                 _ => true,
             });
+            if watch.script.interrupt == Some(call) {
+                watch.cancel.cancel();
+            }
+            if let Some(id) = text(&request.prior, "id")
+                && verb == Verb::Delete
+                && watch.refused.contains(&id)
+            {
+                watch
+                    .illegal
+                    .push(format!("{id} was deleted although its provisioner failed"));
+            }
             if let Some(deed) = deed {
                 watch
                     .faults
@@ -442,6 +521,17 @@ impl Provider for Things {
                 reported,
             }
         };
+        // what it is configured by may not exist any more when all is destroyed
+        if verb != Verb::Delete && !self.known.load(Ordering::Relaxed) {
+            self.illegal(format!(
+                "call {call} by a provider that is not configured yet"
+            ));
+        }
+        if !request.config.is_wholly_known() {
+            self.illegal(format!(
+                "call {call} with a configuration that is not known"
+            ));
+        }
         self.pause(call).await;
         let prior = request.prior.clone();
         let null = Value::null(prior.type_of());
@@ -464,10 +554,10 @@ impl Provider for Things {
         }
         self.pause(call + 1).await;
         match deed {
+            Some(Deed::PanicsBefore) => std::panic::resume_unwind(Box::new("scripted")),
             Some(Deed::DiesBefore) => return answer(null, true, said("The provider died.")),
             Some(Deed::HangsBefore) => {
-                self.hung.notify_one();
-                std::future::pending::<()>().await;
+                self.hang().await;
             }
             _ => {}
         }
@@ -483,10 +573,10 @@ impl Provider for Things {
         };
         self.pause(call + 2).await;
         match deed {
+            Some(Deed::PanicsAfter) => std::panic::resume_unwind(Box::new("scripted")),
             Some(Deed::DiesAfter) => answer(null, true, said("The provider died.")),
             Some(Deed::HangsAfter) => {
-                self.hung.notify_one();
-                std::future::pending::<()>().await;
+                self.hang().await;
                 answer(null, true, Vec::new())
             }
             Some(Deed::FailsAfter) => {
@@ -562,6 +652,36 @@ impl Provider for Things {
         }
     }
 
+    async fn validate_ephemeral_config(&self, _request: ValidateRequest) -> Vec<Reported> {
+        Vec::new()
+    }
+
+    async fn open_ephemeral_resource(&self, request: OpenRequest) -> OpenResponse {
+        let key = {
+            let mut cloud = guard(&self.cloud);
+            cloud.next += 1;
+            format!("{SECRET}{}", cloud.next)
+        };
+        if !request.config.is_wholly_known() {
+            self.illegal("a key is opened for nobody knows what".to_owned());
+        }
+        guard(&self.watch).open.insert(key.clone());
+        OpenResponse {
+            result: with(&request.config, &[("key", Value::string(&key))]),
+            private: Bytes::from(key.as_bytes()),
+            renew_at: None,
+            reported: Vec::new(),
+        }
+    }
+
+    async fn close_ephemeral_resource(&self, _kind: &str, private: Bytes) -> Vec<Reported> {
+        let key = String::from_utf8_lossy(&private).into_owned();
+        if !guard(&self.watch).open.remove(&key) {
+            self.illegal(format!("{key} is closed, which is not open"));
+        }
+        Vec::new()
+    }
+
     async fn upgrade_resource_state(&self, request: UpgradeRequest) -> UpgradeResponse {
         let ty = if request.kind == THING {
             SCHEMA.ty()
@@ -619,8 +739,68 @@ impl ProviderFactory for Factory {
                 cloud: self.cloud.clone(),
                 watch: self.watch.clone(),
                 hung: self.hung.clone(),
+                known: AtomicBool::new(true),
             }));
         }
         Err(Diagnostic::error("Provider not available", provider.to_string()).into())
+    }
+
+    fn provisioner(&self, _kind: &str) -> Result<Arc<dyn Provisioner>, Diagnostics> {
+        Ok(Arc::new(Finisher {
+            cloud: self.cloud.clone(),
+            watch: self.watch.clone(),
+        }))
+    }
+}
+
+/// A provisioner that looks whether its object exists, and fails as the script says.
+struct Finisher {
+    cloud: Arc<Mutex<Cloud>>,
+    watch: Arc<Mutex<Watch>>,
+}
+
+#[async_trait::async_trait]
+impl Provisioner for Finisher {
+    fn schema(&self) -> Arc<Block> {
+        Arc::new(Block::of_attributes([
+            ("of", Attribute::new(Type::String).required()),
+            ("easy", Attribute::new(Type::Bool).optional()),
+            ("gone", Attribute::new(Type::Bool).optional()),
+        ]))
+    }
+
+    fn validate(&self, _config: &Value) -> Vec<Reported> {
+        Vec::new()
+    }
+
+    async fn provision(
+        &self,
+        request: ProvisionRequest,
+        _lines: &dyn LineSink,
+        _stop: Stop<'_>,
+    ) -> Result<(), Vec<Reported>> {
+        let is = |name: &str| request.config.attribute(name).is_some_and(|v| !v.is_null());
+        let id = text(&request.config, "of").unwrap_or_default();
+        let mut cloud = guard(&self.cloud);
+        let mut watch = guard(&self.watch);
+        let there = cloud.objects.contains_key(&id) || cloud.gone.contains(&id);
+        if !there {
+            watch
+                .illegal
+                .push(format!("{id} is provisioned, which does not exist"));
+        }
+        let number = watch.provisions;
+        watch.provisions += 1;
+        if !watch.script.provisions.contains(&number) {
+            return Ok(());
+        }
+        if is("gone") {
+            watch.refused.insert(id);
+            watch.faults.push("destroy provisioner fails".to_owned());
+        } else if !is("easy") {
+            cloud.unfinished.insert(id);
+            watch.faults.push("provisioner fails".to_owned());
+        }
+        Err(said("It cannot be finished."))
     }
 }
