@@ -70,6 +70,7 @@ impl Run<'_> {
                     proposed: null.clone(),
                     config: null.clone(),
                     prior_private: stored.private.clone().unwrap_or_else(|| Bytes::from([])),
+                    identity: None,
                 })
                 .await;
             let said = Reported::placed(
@@ -118,6 +119,7 @@ impl Run<'_> {
                 planned: null.clone(),
                 config: null,
                 planned_private: planned_private.clone(),
+                identity: None,
             };
             Ok((id, self.carry_out(&*provider, request, &log).await))
         };

@@ -14,7 +14,7 @@ use formwork_provider::{
     validate_block,
 };
 use formwork_provider_schema::{
-    Ignored, Schema, adopted, adopted_loosely, assert_object_compatible, marked,
+    IdentitySchema, Ignored, Schema, adopted, adopted_loosely, assert_object_compatible, marked,
     marks_without_ignored, proposed_new_state, without_ignored, without_write_only,
 };
 use formwork_state::{ResourceInstanceObject, SensitivePaths, State};
@@ -27,6 +27,8 @@ pub(crate) struct Place<'r> {
     pub module: &'r Module,
     pub block: &'r ResourceBlock,
     pub schema: Arc<Schema>,
+    /// The schema of identities of its type, if there is one.
+    pub identity: Option<Arc<IdentitySchema>>,
     pub provider: Arc<dyn Provider>,
     /// The configuration with its marks, once it is evaluated; null before.
     pub config: Value,
@@ -69,6 +71,7 @@ impl Run<'_> {
             module,
             block,
             schema,
+            identity: providers.identity_of(&change.provider.provider, &address.resource),
             provider,
             config: Value::null(Type::Dynamic),
         })
@@ -133,8 +136,14 @@ impl Run<'_> {
             (Some(object), true) => object.private.clone().unwrap_or_else(|| Bytes::from([])),
             _ => Bytes::from([]),
         };
+        let identity = match (&stored, &place.identity, update) {
+            (Some(object), Some(schema), true) => {
+                object.identity_value(schema.version, &schema.ty())
+            }
+            _ => None,
+        };
         let (final_plan, said) = self
-            .plan_again(&place, change, &prior, &wanted, private)
+            .plan_again(&place, change, &prior, &wanted, (private, identity))
             .await?;
         let decision = decide(&prior, &final_plan.planned, &final_plan.requires_replace);
         let expected = if update {
@@ -167,6 +176,7 @@ impl Run<'_> {
                 legacy_type_system: final_plan.legacy_type_system,
                 outcome_unknown: false,
                 reported: Vec::new(),
+                identity: final_plan.identity.clone(),
             };
             let ending = self.end_make(change, &place, begun, &final_plan, response, &marks, false);
             let (made, elapsed) = self.watched(&hook, ending).await;
@@ -244,6 +254,7 @@ impl Run<'_> {
             // as written: what is ignored stands in the planned object
             config: config.clone(),
             planned_private: final_plan.private.clone(),
+            identity: final_plan.identity.clone(),
         };
         let making = async {
             let provider = &*place.provider;
@@ -374,7 +385,7 @@ impl Run<'_> {
         change: &ResourceInstanceChange,
         prior: &Value,
         wanted: &Value,
-        prior_private: Bytes,
+        (prior_private, identity): (Bytes, Option<Value>),
     ) -> Result<(PlanResponse, Diagnostics), Diagnostics> {
         let address = &change.address;
         let block = &place.schema.block;
@@ -386,6 +397,7 @@ impl Run<'_> {
                 proposed: proposed_new_state(block, prior, wanted),
                 config: wanted.clone(),
                 prior_private,
+                identity,
             })
             .await;
         let said = Reported::placed(
@@ -408,8 +420,19 @@ impl Run<'_> {
                 "the provider planned something that is not of its schema's type",
             ));
         };
+        let identity = match (response.identity, &place.identity) {
+            (Some(given), Some(schema)) => match schema.adopted(given) {
+                Some(identity) => Some(identity),
+                None => {
+                    let what = "the provider gives it an identity that is not of its schema's type";
+                    return Err(changed_course(change, what));
+                }
+            },
+            _ => None,
+        };
         let response = PlanResponse {
             planned,
+            identity,
             ..response
         };
         let approved = plain(&change.after);
@@ -608,6 +631,17 @@ impl Run<'_> {
                 said.extend(problem.map(|p| inconsistent(change, place, &p)));
             }
         }
+        let given = response.identity.zip(place.identity.as_deref());
+        let identity = match given.map(|(given, schema)| schema.adopted(given)) {
+            Some(Some(identity)) if identity.is_wholly_known() => Some(identity),
+            Some(_) if !said.has_errors() => {
+                let problem = "its identity is not a wholly known object of its schema's type";
+                said.push(inconsistent(change, place, problem));
+                None
+            }
+            Some(_) => None,
+            None => plan.identity.clone().filter(Value::is_wholly_known),
+        };
         let failed = said.has_errors();
         if !new.is_wholly_known() {
             // An object that is there is kept, whatever is not known of it: the next run reads it.
@@ -633,6 +667,19 @@ impl Run<'_> {
                 return Ok(self.left_open(said, address));
             };
             object.private = (!response.private.is_empty()).then(|| response.private.clone());
+            if update {
+                // What nobody says anything of stays as it was, what later versions of Terraform know, too.
+                let former = self.input.record.look(|s| s.object(address).cloned()).await;
+                if let Some(former) = former {
+                    object.identity = former.identity.clone();
+                    object.identity_schema_version = former.identity_schema_version;
+                    object.other = former.other.clone();
+                }
+            }
+            if let (Some(identity), Some(schema)) = (identity, &place.identity) {
+                // what is known can be stored
+                let _ = object.set_identity(schema.version, &identity, &schema.ty());
+            }
             let mut dependencies = change.dependencies.clone();
             if failed && update {
                 // It may still be made from what it was made from before, which must not be

@@ -71,6 +71,7 @@ impl Run<'_> {
             return Ok(false);
         }
         let mut place = Place {
+            identity: None,
             module,
             block,
             schema,

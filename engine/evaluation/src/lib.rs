@@ -40,7 +40,7 @@ pub use calls::{Calls, ModuleFunctions, ProviderFunctions};
 pub use conditions::{Condition, Verdict, check, referenced};
 pub use decode::decode;
 pub use evaluator::{Evaluator, Memo, Setting};
-pub use imports::WantedImport;
+pub use imports::{ImportBy, WantedImport, WantedImports};
 pub use in_test::{InTest, ModuleStandIns, Runs};
 pub use objects::{Expansion, Objects};
 pub use origins::origins_of;

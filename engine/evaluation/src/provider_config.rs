@@ -265,13 +265,27 @@ impl Evaluator {
         (Some(config.instance(InstanceKey::Text(chosen))), said)
     }
 
-    /// The value of a chosen key.
-    async fn provider_key(
+    /// Whether an instance chooses its provider configuration by something that is not known yet.
+    pub async fn provider_key_is_unknown(
+        &self,
+        resolved: &ResolvedProvider,
+        module: &ModuleInstance,
+        scope: &ModuleScope<'_>,
+    ) -> bool {
+        let Some(key) = resolved.keys.first() else {
+            return false;
+        };
+        let (value, said) = self.provider_key_value(key, module, scope).await;
+        !said.has_errors() && value.is_some_and(|v| !v.unmark_deep().0.is_known())
+    }
+
+    /// The value of a chosen key, whatever it is.
+    async fn provider_key_value(
         &self,
         key: &ProviderKey,
         module: &ModuleInstance,
         scope: &ModuleScope<'_>,
-    ) -> Checked<Option<Arc<str>>> {
+    ) -> Checked<Option<Value>> {
         let depth = key.module.names().len();
         let steps = module.steps();
         let outer = steps
@@ -291,13 +305,24 @@ impl Evaluator {
         });
         let scope = handed_in.as_ref().unwrap_or(scope);
         let functions = self.functions(caller);
-        let (value, mut said) = self
+        let (value, said) = self
             .calls()
             .settled(|reading| scope.read(&key.expression, &functions, reading))
             .await;
-        if said.has_errors() {
+        (Some(value), said)
+    }
+
+    /// A chosen key.
+    async fn provider_key(
+        &self,
+        key: &ProviderKey,
+        module: &ModuleInstance,
+        scope: &ModuleScope<'_>,
+    ) -> Checked<Option<Arc<str>>> {
+        let (value, mut said) = self.provider_key_value(key, module, scope).await;
+        let Some(value) = value.filter(|_| !said.has_errors()) else {
             return (None, said);
-        }
+        };
         let marks = value.all_marks();
         let plain = value.clone().unmark_deep().0;
         let why = if marks.is_sensitive() {

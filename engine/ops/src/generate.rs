@@ -17,6 +17,7 @@ use block::resource_block;
 use formwork_addresses::{AbsResource, AbsResourceInstance, InstanceKey, ModulePath, ResourceMode};
 use formwork_configuration::{ImportBlock, SourceReader};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_evaluation::ImportBy;
 use formwork_plan::Plan;
 use formwork_planner::{Found, Needed, configure_provider, find, objects_of_state};
 use std::collections::BTreeMap;
@@ -72,10 +73,9 @@ impl Generated {
     fn text(&self) -> String {
         let mut text = "# __generated__ by Formwork\n# Look these blocks over, and move them to where they belong.\n"
             .to_owned();
-        for (id, block) in self.blocks.values() {
+        for (by, block) in self.blocks.values() {
             text.push_str(&format!(
-                "\n# __generated__ by Formwork from {}\n{block}\n",
-                formwork_syntax::quote(id)
+                "\n# __generated__ by Formwork from {by}\n{block}\n"
             ));
         }
         text
@@ -247,7 +247,8 @@ async fn read_all(
     let evaluator = evaluation.over(known, variables);
     let mut looked = Looked::default();
     for import in wanted {
-        let (asked, said) = evaluator.imports(import).await;
+        let (asked, mut said) = evaluator.imports(import).await;
+        said.append(asked.unknown);
         if said.has_errors() {
             return Err(said);
         }
@@ -258,7 +259,7 @@ async fn read_all(
             continue;
         };
         let config = loaded.configuration.provider_of(&root, block).config;
-        for one in asked.iter().filter(|a| a.to.key == InstanceKey::None) {
+        for one in asked.known.iter().filter(|a| a.to.key == InstanceKey::None) {
             let (_, said) = configure_provider(&evaluator, &providers, &config).await;
             if said.has_errors() {
                 return Err(said);
@@ -270,7 +271,9 @@ async fn read_all(
                 let d = providers.unknown_type(&config.provider, resource);
                 return Err(d.at(import.range).into());
             };
-            let (found, said) = find(&*provider, &schema, &one.to, &one.id, |_| {})
+            let identities = providers.identity_of(&config.provider, resource);
+            let schemas = (&*schema, identities.as_deref());
+            let (found, said) = find(&*provider, schemas, &one.to, &one.by, |_| {})
                 .await
                 .map_err(|mut said| {
                     said.default_subject(one.id_range);
@@ -279,7 +282,11 @@ async fn read_all(
             looked.said.append(said);
             let provider = provider_of(import);
             let text = resource_block(resource, provider.as_deref(), &schema, &found.value);
-            let block = (one.id.to_string(), text);
+            let by = match &one.by {
+                ImportBy::Id(id) => formwork_syntax::quote(id),
+                ImportBy::Identity(_) => one.by.to_string(),
+            };
+            let block = (by, text);
             looked.blocks.insert(import.to_resource.clone(), block);
             looked.found.insert(one.to.clone(), found);
         }

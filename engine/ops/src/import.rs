@@ -7,8 +7,9 @@ use crate::state_edit::put;
 use formwork_addresses::{AbsResourceInstance, ResourceMode};
 use formwork_configuration::{Configuration, Repetition, ResourceBlock};
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap, nearest};
+use formwork_evaluation::ImportBy;
 use formwork_plan::{Event, Hook};
-use formwork_planner::{Found, Needed, configure_provider, find, objects_of_state, taken_over};
+use formwork_planner::{Needed, configure_provider, find, objects_of_state, taken_over};
 use std::sync::Arc;
 
 /// Finds the object with this id, and writes it into the state at this address.
@@ -168,16 +169,20 @@ async fn import_held(
         action: formwork_plan::Action::NoOp,
         id: formwork_plan::identifier(value),
     };
-    let (found, problems) = find(&*provider, &schema, address, id, |found| {
+    let identities = providers.identity_of(&resolved.config.provider, &block.address);
+    let schemas = (&*schema, identities.as_deref());
+    let by = ImportBy::Id(Arc::from(id));
+    let (found, problems) = find(&*provider, schemas, address, &by, |found| {
         session.events.emit(Event::RefreshStarted(hook(found)));
     })
     .await?;
     said.append(problems);
-    let Found { value, private } = found;
-    session.events.emit(Event::RefreshFinished(hook(&value)));
+    session
+        .events
+        .emit(Event::RefreshFinished(hook(&found.value)));
     // what it is made from is written by the next plan
-    let prior = taken_over(&value, private, &schema, Vec::new(), address)
-        .map_err(|d| Diagnostics::from(*d))?;
+    let prior =
+        taken_over(&found, schemas, Vec::new(), address).map_err(|d| Diagnostics::from(*d))?;
     let mut after = before.clone();
     after.set_object(address, &resolved.config, prior.stored);
     put(session, held, &before, after).await?;

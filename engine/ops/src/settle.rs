@@ -7,6 +7,7 @@
 use crate::session::Session;
 use crate::state::{Held, begin_journal, end_journal, write};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
+use formwork_evaluation::ImportBy;
 use formwork_journal::{JournalEntry, OperationAction, PendingOperation, Resolution};
 use formwork_plan::{Action, Event, Hook};
 use formwork_planner::decode_managed;
@@ -261,6 +262,7 @@ async fn look_again(
             kind: address.resource.kind.to_string(),
             current: known.clone().unmark_deep().0,
             private: found.private.clone().unwrap_or_else(|| Bytes::from([])),
+            identity: None,
         })
         .await;
     let said = Reported::placed(Reported::hiding(read.reported, &[&known]), address, &|_| {
@@ -484,7 +486,15 @@ async fn import(
     ) else {
         return Err(not_found("its provider is not there"));
     };
-    let (found, problems) = formwork_planner::find(&*p, &schema, address, id, |_| {}).await?;
+    let identities = providers.identity_of(&begun.provider.provider, &address.resource);
+    let (found, problems) = formwork_planner::find(
+        &*p,
+        (&schema, identities.as_deref()),
+        address,
+        &ImportBy::Id(Arc::from(id)),
+        |_| {},
+    )
+    .await?;
     said.append(problems);
     let object = found.value.unmark_deep().0;
     stored(begun, &object, found.private, &schema, begun.provisions)

@@ -10,7 +10,7 @@ use formwork_addresses::{
 };
 use formwork_configuration::{MoveTarget, Moves};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_planner::{raw_state, stored_marks};
+use formwork_planner::{raw_state, stored_identity, stored_marks};
 use formwork_provider::{Bytes, MoveRequest, Providers, Reported};
 use formwork_provider_schema::{adopted_loosely, marked};
 use formwork_state::{ResourceInstanceObject, State};
@@ -131,6 +131,7 @@ async fn taken(
             state: raw_state(object),
             private: object.private.clone().unwrap_or_else(|| Bytes::from([])),
             target_kind: to.resource.kind.to_string(),
+            identity: stored_identity(object),
         })
         .await;
     let said = Reported::placed(response.reported, to, &|_| None);
@@ -156,6 +157,15 @@ async fn taken(
     let value = marked(&schema.block, &target, &stored_marks(object));
     let made = ResourceInstanceObject::from_value(schema.version, &value, &schema.ty())
         .map_err(|_| invalid())?;
+    let mut made = made;
+    if let (Some(identity), Some(identities)) =
+        (response.identity, schemas.identity(&to.resource.kind))
+    {
+        let identity = identities.adopted(identity).ok_or_else(invalid)?;
+        let ty = identities.ty();
+        made.set_identity(identities.version, &identity, &ty)
+            .map_err(|_| invalid())?;
+    }
     let object = ResourceInstanceObject {
         private: (!response.private.is_empty()).then_some(response.private),
         status: object.status,

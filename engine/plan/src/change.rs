@@ -8,10 +8,31 @@ use std::sync::Arc;
 /// An object that is taken over from the world rather than made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Importing {
-    /// The id it was imported by.
+    /// The id it was imported by; empty if it was found by an identity.
     pub id: String,
+    /// The identity it was imported by, as JSON.
+    pub identity: Option<String>,
     /// The resource block that was generated for it, where none is written.
     pub generated: Option<String>,
+}
+
+impl Importing {
+    /// What it was imported by, as people read it.
+    pub fn by(&self) -> String {
+        match &self.identity {
+            Some(identity) => format!("the identity {identity}"),
+            None => format!("{:?}", self.id),
+        }
+    }
+}
+
+/// What identifies an object for good, as its provider says, in JSON.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identities {
+    /// Of the object now.
+    pub before: Option<Arc<str>>,
+    /// Of the object afterwards, where it is wholly known.
+    pub after: Option<Arc<str>>,
 }
 
 /// What happens to one object.
@@ -45,6 +66,8 @@ pub struct ResourceInstanceChange {
     pub create_before_destroy: bool,
     /// Set if the object is imported.
     pub importing: Option<Importing>,
+    /// Its identity.
+    pub identity: Identities,
     /// Whether the provider follows the loose rules of the legacy SDK.
     pub legacy_type_system: bool,
 }

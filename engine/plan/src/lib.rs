@@ -31,7 +31,7 @@ mod text;
 mod verify;
 
 pub use action::{Action, ActionReason};
-pub use change::{Importing, OutputChange, ResourceInstanceChange};
+pub use change::{Identities, Importing, OutputChange, ResourceInstanceChange};
 pub use checks::{CheckKind, CheckObject, CheckResult, CheckStatus};
 pub use decision::{Decision, decide};
 pub use deferred::{DeferredChange, DeferredReason};

@@ -135,7 +135,7 @@ fn headline(change: &ResourceInstanceChange) -> String {
         let _ = write!(text, " moved from {previous}");
     }
     if let Some(importing) = &change.importing {
-        let _ = write!(text, " imported by {:?}", importing.id);
+        let _ = write!(text, " imported by {}", importing.by());
     }
     if change.create_before_destroy {
         text.push_str(" create_before_destroy");

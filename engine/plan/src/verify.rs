@@ -393,6 +393,7 @@ mod tests {
             create_before_destroy: false,
             importing: None,
             legacy_type_system: false,
+            identity: Default::default(),
         }
     }
 

@@ -216,6 +216,7 @@ impl Source {
                 generated: s.maybe(Self::name),
             }),
             legacy_type_system: self.coin(),
+            identity: Default::default(),
         }
     }
 
@@ -444,6 +445,7 @@ fn change(address: &str, before: Value, after: Value) -> ResourceInstanceChange 
         create_before_destroy: false,
         importing: None,
         legacy_type_system: false,
+        identity: Default::default(),
     }
 }
 

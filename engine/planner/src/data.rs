@@ -396,6 +396,7 @@ impl<'a> Walk<'a> {
             create_before_destroy: false,
             importing: None,
             legacy_type_system: false,
+            identity: Default::default(),
         }
     }
 }

@@ -224,12 +224,17 @@ impl Walk<'_> {
             provider: block.provider.clone(),
             alias: block.alias.clone(),
         };
+        let node = self.input.graph.find(&block.module, what);
+        node.map(|node| self.unsettled_before(node))
+            .unwrap_or_default()
+    }
+
+    /// The nearest resources that a node is made from and that change or wait themselves.
+    fn unsettled_before(&self, node: Node) -> Vec<String> {
         let graph = &self.input.graph;
         let changing = lock(&self.changing).clone();
         graph
-            .find(&block.module, what)
-            .map(|node| graph.nearest_resources(node))
-            .unwrap_or_default()
+            .nearest_resources(node)
             .into_iter()
             .filter(|n| changing.contains(n) || self.is_waiting(*n))
             .filter_map(|n| graph.get(n))
@@ -286,6 +291,42 @@ impl Walk<'_> {
             visit = Visit::Failed;
         }
         visit
+    }
+
+    /// Why a block has to wait though its number is known: it is not known which of its provider's
+    /// configurations handles an instance, or what is to be imported.
+    pub(crate) async fn must_wait(&self, placed: Placed<'_>) -> Option<DeferredReason> {
+        if !self.input.defer {
+            return None;
+        }
+        let evaluator = &self.input.evaluator;
+        let path = placed.module_instance.path();
+        let address = &placed.block.address;
+        if address.mode == ResourceMode::Managed && self.imports_are_unknown(&path, address).await {
+            return Some(DeferredReason::ResourceConfigUnknown);
+        }
+        let resolved = evaluator.configuration().provider_of(&path, placed.block);
+        if resolved.keys.is_empty() {
+            return None;
+        }
+        for key in placed.expansion.keys() {
+            let scope = placed.scope(evaluator, &key);
+            let module = placed.module_instance;
+            if evaluator
+                .provider_key_is_unknown(&resolved, module, &scope)
+                .await
+            {
+                return Some(DeferredReason::ProviderConfigUnknown);
+            }
+        }
+        None
+    }
+
+    /// Lets a block wait from now on.
+    pub(crate) async fn wait_for(&self, placed: Placed<'_>, reason: DeferredReason) -> Visit {
+        self.set_waiting(placed.node);
+        let causes = self.unsettled_before(placed.node);
+        self.foresee_instances(placed, reason, &causes).await
     }
 
     /// Defers the instances of a block that waits, in one instance of its module.
@@ -503,6 +544,7 @@ impl Walk<'_> {
             create_before_destroy: false,
             importing: None,
             legacy_type_system: false,
+            identity: Default::default(),
         })
     }
 

@@ -549,6 +549,7 @@ mod tests {
             create_before_destroy: action == Action::CreateThenDelete,
             importing: None,
             legacy_type_system: false,
+            identity: Default::default(),
         }
     }
 

@@ -6,17 +6,17 @@
 //! imported again.
 
 use crate::managed::{Placed, Shared};
-use crate::prior::PriorObject;
+use crate::prior::{PriorObject, identified};
 use crate::refresh::{hook, object_of};
 use crate::walk::{Walk, lock};
 use formwork_addresses::{AbsProviderConfig, AbsResourceInstance, ModulePath, Resource};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_evaluation::WantedImport;
+use formwork_evaluation::{ImportBy, WantedImport};
 use formwork_plan::{Event, Importing, PlanMode};
 use formwork_provider::{Bytes, ImportRequest, Provider, ReadRequest, Reported};
-use formwork_provider_schema::{Schema, adopted_loosely, marked};
+use formwork_provider_schema::{IdentitySchema, Schema, adopted_loosely, marked};
 use formwork_state::{RawJson, ResourceInstanceObject};
-use formwork_values::{PathMarks, Value};
+use formwork_values::{PathMarks, Value, convert};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -38,6 +38,8 @@ pub struct Found {
     pub value: Value,
     /// Private data to keep with it.
     pub private: Bytes,
+    /// Its identity, if its type has any.
+    pub identity: Option<Value>,
 }
 
 impl Walk<'_> {
@@ -64,6 +66,28 @@ impl Walk<'_> {
         Ok(wanted)
     }
 
+    /// Whether something is to be imported to a block, and it is not known yet what.
+    pub(crate) async fn imports_are_unknown(&self, path: &ModulePath, resource: &Resource) -> bool {
+        let evaluator = &self.input.evaluator;
+        let Some(root) = evaluator.configuration().root() else {
+            return false;
+        };
+        if self.input.mode != PlanMode::Normal {
+            return false;
+        }
+        for block in root
+            .imports
+            .iter()
+            .filter(|i| i.to_resource.resource == *resource && i.to_resource.module.path() == *path)
+        {
+            let (found, said) = evaluator.imports(block).await;
+            if !said.has_errors() && !found.unknown.is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+
     async fn wanted_imports(
         &self,
         path: &ModulePath,
@@ -81,15 +105,16 @@ impl Walk<'_> {
         for block in of_resource {
             let (found, problems) = evaluator.imports(block).await;
             said.append(problems);
-            for import in found {
+            said.append(found.unknown);
+            for import in found.known {
                 if let Some(other) = wanted.get(&import.to) {
                     said.push(
                         Diagnostic::error(
                             format!("Duplicate import configuration for \"{}\"", import.to),
                             format!(
-                                "Two objects are to be imported to {}, by the ids {:?} and {:?}. An instance \
-                                 is one object: keep one of the two.",
-                                import.to, &*other.id, &*import.id
+                                "Two objects are to be imported to {}, by {} and by {}. An instance is one \
+                                 object: keep one of the two.",
+                                import.to, other.by, import.by
                             ),
                         )
                         .at(import.to_range),
@@ -116,9 +141,9 @@ impl Walk<'_> {
         } else {
             let (found, said) = find(
                 &*shared.provider,
-                &shared.schema,
+                (&shared.schema, shared.identity.as_deref()),
                 &wanted.to,
-                &wanted.id,
+                &wanted.by,
                 started,
             )
             .await
@@ -129,12 +154,10 @@ impl Walk<'_> {
             let _ = self.say(said);
             found
         };
-        let Found { value, private } = found;
-        events.emit(Event::RefreshFinished(hook(&wanted.to, &value)));
+        events.emit(Event::RefreshFinished(hook(&wanted.to, &found.value)));
         let prior = taken_over(
-            &value,
-            private,
-            &shared.schema,
+            &found,
+            (&shared.schema, shared.identity.as_deref()),
             shared.dependencies.clone(),
             &wanted.to,
         )
@@ -144,8 +167,13 @@ impl Walk<'_> {
             provider: shared.provider_config.clone(),
             object: prior.stored.clone(),
         });
+        let (id, identity) = match &wanted.by {
+            ImportBy::Id(id) => (id.to_string(), None),
+            ImportBy::Identity(identity) => (String::new(), crate::instance::in_json(identity)),
+        };
         let importing = Importing {
-            id: wanted.id.to_string(),
+            id,
+            identity: identity.map(|i| i.to_string()),
             generated: None,
         };
         Ok((prior, importing))
@@ -186,24 +214,86 @@ fn not_configured(wanted: &WantedImport) -> Diagnostic {
     .at(wanted.to_range)
 }
 
-/// Finds an object by its id, and reads it.
+/// An identity that is written, by its schema: what is left out is null where that may be.
+fn written_identity(
+    schema: &IdentitySchema,
+    written: &Value,
+    address: &AbsResourceInstance,
+) -> Result<Value, Diagnostics> {
+    let mut said = Diagnostics::new();
+    let mut wrong = |why: String| {
+        let summary = "Invalid import identity argument";
+        said.push(Diagnostic::error(summary, why).about(address));
+    };
+    let given = written.elements().unwrap_or_default();
+    let kind = &address.resource.kind;
+    let mut values = Vec::new();
+    for (name, attribute) in schema.iter() {
+        let given = given.iter().find(|(key, _)| key.as_str() == Some(&**name));
+        let value = given.map_or_else(|| Value::null(attribute.ty.clone()), |(_, v)| v.clone());
+        if value.is_null() && attribute.required_for_import {
+            wrong(format!(
+                "The identity of an object of type {kind} must have \"{name}\", by which it is found."
+            ));
+        }
+        match convert(value, &attribute.ty) {
+            Ok(value) => values.push((name.clone(), value)),
+            Err(_) => wrong(format!(
+                "\"{name}\" of the identity of an object of type {kind} must be {}.",
+                attribute.ty.friendly_name()
+            )),
+        }
+    }
+    for (key, _) in &given {
+        let name = key.as_str().unwrap_or_default();
+        if !schema.iter().any(|(known, _)| **known == *name) {
+            let names: Vec<&str> = schema.iter().map(|(n, _)| &**n).collect();
+            wrong(format!(
+                "The identity of an object of type {kind} has no \"{name}\". It has: {}.",
+                names.join(", ")
+            ));
+        }
+    }
+    match said.has_errors() {
+        true => Err(said),
+        false => Ok(Value::object(values)),
+    }
+}
+
+/// Finds an object by its id or identity, and reads it.
 ///
 /// # Errors
 /// That there is none, that the type cannot be imported, or what the provider says.
 pub async fn find(
     provider: &dyn Provider,
-    schema: &Schema,
+    (schema, identities): (&Schema, Option<&IdentitySchema>),
     address: &AbsResourceInstance,
-    id: &str,
+    by: &ImportBy,
     found: impl FnOnce(&Value),
 ) -> Result<(Found, Diagnostics), Diagnostics> {
     let kind = address.resource.kind.to_string();
     let refuse = |summary: &str, why: String| -> Diagnostics {
         Diagnostic::error(summary, why).about(address).into()
     };
+    let (id, identity) = match (by, identities) {
+        (ImportBy::Id(id), _) => (id.to_string(), None),
+        (ImportBy::Identity(written), Some(schema)) => {
+            let identity = written_identity(schema, written, address)?;
+            (String::new(), Some(identity))
+        }
+        (ImportBy::Identity(_), None) => {
+            return Err(refuse(
+                "Import by identity not supported",
+                format!(
+                    "Objects of type {kind} have no identity in this version of the provider. Give an id."
+                ),
+            ));
+        }
+    };
     let request = ImportRequest {
         kind: kind.clone(),
-        id: id.to_owned(),
+        id,
+        identity,
     };
     let all = provider
         .import_resource_state(request)
@@ -212,15 +302,17 @@ pub async fn find(
     let Some(first) = all.into_iter().find(|f| f.kind == kind) else {
         return Err(refuse(
             "Import returned no resources",
-            format!("The provider finds no object of type {kind} by the id {id:?}."),
+            format!("The provider finds no object of type {kind} by {by}."),
         ));
     };
     found(&first.state);
+    let imported_identity = first.identity.clone();
     let read = provider
         .read_resource(ReadRequest {
             kind: kind.clone(),
             current: first.state,
             private: first.private,
+            identity: first.identity,
         })
         .await;
     let value = marked(&schema.block, &read.new, &PathMarks::new());
@@ -234,7 +326,7 @@ pub async fn find(
         return Err(refuse(
             "Cannot import non-existent remote object",
             format!(
-                "There is no object of type {kind} with the id {id:?}, or it cannot be seen with these \
+                "No object of type {kind} is found by {by}, or it cannot be seen with these \
                  credentials. Is the id in a form that the type's documentation names?"
             ),
         ));
@@ -243,12 +335,28 @@ pub async fn find(
         return Err(refuse(
             "Provider produced invalid object",
             format!(
-                "The object {id:?} was read as something that does not have the type of its schema. This is \
+                "The object found by {by} was read as something that does not have the type of its schema. This is \
                  a fault of the provider."
             ),
         ));
     };
+    let identity = match (read.identity.or(imported_identity), identities) {
+        (Some(given), Some(schema)) => match crate::refresh::read_identity(given, schema) {
+            Some(identity) => Some(identity),
+            None => {
+                return Err(refuse(
+                    "Provider produced invalid identity",
+                    format!(
+                        "The identity of the object found by {by} is not a wholly known object of its schema's \
+                         type. This is a fault of the provider."
+                    ),
+                ));
+            }
+        },
+        _ => None,
+    };
     let found = Found {
+        identity,
         value: marked(&schema.block, &new, &PathMarks::new()),
         private: read.private,
     };
@@ -260,22 +368,23 @@ pub async fn find(
 /// # Errors
 /// That it cannot be stored.
 pub fn taken_over(
-    value: &Value,
-    private: Bytes,
-    schema: &Schema,
+    found: &Found,
+    (schema, identities): (&Schema, Option<&IdentitySchema>),
     dependencies: Vec<formwork_addresses::AbsResource>,
     address: &AbsResourceInstance,
 ) -> Result<PriorObject, Box<Diagnostic>> {
     let mut empty = ResourceInstanceObject::new(schema.version, RawJson::null());
     empty.dependencies = dependencies.clone().into();
     let prior = PriorObject {
-        value: value.clone(),
-        private: private.clone(),
+        value: found.value.clone(),
+        private: found.private.clone(),
         tainted: false,
         create_before_destroy: false,
         dependencies,
         stored: Arc::new(empty),
+        identity: found.identity.clone(),
     };
-    let stored = object_of(value, schema, &prior, &private, address)?;
+    let stored = object_of(&found.value, schema, &prior, &found.private, address)?;
+    let stored = identified(stored, found.identity.as_ref(), identities);
     Ok(PriorObject { stored, ..prior })
 }

@@ -9,13 +9,13 @@ use crate::prior::PriorObject;
 use formwork_addresses::{AbsProviderConfig, AbsResource, AbsResourceInstance};
 use formwork_configuration::ResourceBlock;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
-use formwork_plan::{Action, ActionReason, Importing, ResourceInstanceChange, decide};
+use formwork_plan::{Action, ActionReason, Identities, Importing, ResourceInstanceChange, decide};
 use formwork_provider::{Bytes, DeferredReason, PlanRequest, PlanResponse, Provider, Reported};
 use formwork_provider_schema::{
-    Ignored, Schema, adopted, adopted_loosely, assert_plan_valid, marked, marks_without_ignored,
-    proposed_new_state, without_ignored,
+    IdentitySchema, Ignored, Schema, adopted, adopted_loosely, assert_plan_valid, marked,
+    marks_without_ignored, proposed_new_state, without_ignored,
 };
-use formwork_values::{Path, Step, Type, Value};
+use formwork_values::{Path, Step, Type, Value, value_to_json};
 use std::sync::Arc;
 
 /// What is asked for beyond the configuration.
@@ -43,6 +43,8 @@ pub struct Subject<'a> {
     pub provider: &'a dyn Provider,
     /// The schema of its type.
     pub schema: &'a Arc<Schema>,
+    /// The schema of identities of its type, if there is one.
+    pub identity: Option<&'a IdentitySchema>,
     /// The nearest managed resources it depends on.
     pub dependencies: Vec<AbsResource>,
     /// Its block, if it is configured.
@@ -65,6 +67,12 @@ impl Subject<'_> {
             self.block.map(|b| b.place_of(p))
         })
     }
+}
+
+/// An identity as plans hold it; nothing while something in it is unknown.
+pub(crate) fn in_json(identity: &Value) -> Option<Arc<str>> {
+    let json = value_to_json(identity).ok()?;
+    Some(Arc::from(json))
 }
 
 /// One instance as its provider planned it.
@@ -91,6 +99,7 @@ pub async fn plan_configured(
     let before = prior.map_or_else(|| null.clone(), |p| p.value.clone());
     let before_plain = before.clone().unmark_deep().0;
     let tainted = prior.is_some_and(|p| p.tainted);
+    let identity = prior.and_then(|p| p.identity.clone());
     // A tainted object is planned as if it were not there, so nothing private of it counts.
     let private = prior
         .filter(|p| !p.tainted)
@@ -104,7 +113,7 @@ pub async fn plan_configured(
         subject,
         start,
         &wanted,
-        private.clone(),
+        (private.clone(), identity.clone().filter(|_| !tainted)),
         &[config, &before],
         &mut diagnostics,
     )
@@ -142,7 +151,7 @@ pub async fn plan_configured(
             subject,
             &null,
             &config_plain,
-            handed_on,
+            (handed_on, None),
             &[config, &before],
             &mut diagnostics,
         )
@@ -171,6 +180,11 @@ pub async fn plan_configured(
             decision.action = Action::Update;
         }
     }
+    // What a provider does not say of an object that stays is what it was.
+    let after_identity = match (&answer.identity, decision.action) {
+        (None, Action::NoOp | Action::Update) => identity.clone(),
+        (given, _) => given.clone(),
+    };
     let change = ResourceInstanceChange {
         address: subject.address.clone(),
         previous_address: subject.previous_address.clone(),
@@ -187,6 +201,10 @@ pub async fn plan_configured(
         create_before_destroy: wishes.create_before_destroy,
         importing: subject.importing.clone(),
         legacy_type_system: answer.legacy_type_system,
+        identity: Identities {
+            before: identity.as_ref().and_then(in_json),
+            after: after_identity.as_ref().and_then(in_json),
+        },
     };
     let planned = PlannedInstance { change, deferred };
     (Some(planned), diagnostics)
@@ -208,6 +226,7 @@ pub async fn plan_deletion(
             proposed: null.clone(),
             config: null.clone(),
             prior_private: prior.private.clone(),
+            identity: prior.identity.clone(),
         })
         .await;
     diagnostics.append(subject.placed(Reported::hiding(response.reported, &[&prior.value])));
@@ -235,6 +254,10 @@ pub async fn plan_deletion(
         create_before_destroy: prior.create_before_destroy,
         importing: None,
         legacy_type_system: response.legacy_type_system,
+        identity: Identities {
+            before: prior.identity.as_ref().and_then(in_json),
+            after: None,
+        },
     };
     let planned = PlannedInstance {
         change,
@@ -248,12 +271,12 @@ async fn ask(
     subject: &Subject<'_>,
     prior: &Value,
     config: &Value,
-    prior_private: Bytes,
+    (prior_private, identity): (Bytes, Option<Value>),
     marked: &[&Value],
     diagnostics: &mut Diagnostics,
 ) -> Option<PlanResponse> {
     let proposed = proposed_new_state(&subject.schema.block, prior, config);
-    let response = subject
+    let mut response = subject
         .provider
         .plan_resource_change(PlanRequest {
             kind: subject.address.resource.kind.to_string(),
@@ -261,6 +284,7 @@ async fn ask(
             proposed,
             config: config.clone(),
             prior_private,
+            identity,
         })
         .await;
     diagnostics.append(subject.placed(Reported::hiding(response.reported.clone(), marked)));
@@ -281,8 +305,8 @@ async fn ask(
         });
     }
     let answer = match response.legacy_type_system {
-        true => adopted_loosely(&subject.schema.block, response.planned),
-        false => adopted(&subject.schema.block, response.planned),
+        true => adopted_loosely(&subject.schema.block, response.planned.clone()),
+        false => adopted(&subject.schema.block, response.planned.clone()),
     };
     let Some(planned) = answer else {
         diagnostics.push(invalid_plan(
@@ -305,6 +329,14 @@ async fn ask(
             diagnostics.push(invalid_plan(subject, &w.to_string()));
         }
         return None;
+    }
+    if let (Some(given), Some(schema)) = (response.identity.take(), subject.identity) {
+        let Some(given) = schema.adopted(given) else {
+            let what = "the identity that it gives is not of its schema's type";
+            diagnostics.push(invalid_plan(subject, what));
+            return None;
+        };
+        response.identity = Some(given);
     }
     let ty = subject.schema.ty();
     if let Some(path) = response

@@ -45,7 +45,7 @@ mod walk;
 pub use imports::{Found, find, taken_over};
 pub use input::{PlanInput, Planned};
 pub use instance::{PlannedInstance, Subject, Wishes, plan_configured, plan_deletion};
-pub use prior::{PriorObject, decode_managed, raw_state, stored_marks};
+pub use prior::{PriorObject, decode_managed, raw_state, stored_identity, stored_marks};
 pub use providers::{
     Configured, Needed, configure_from_state, configure_provider, objects_of_state,
 };

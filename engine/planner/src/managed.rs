@@ -18,7 +18,7 @@ use formwork_evaluation::{
 use formwork_graph::{Node, Visit};
 use formwork_plan::{CheckKind, Event, PlanMode};
 use formwork_provider::{Provider, Reported, validate_block};
-use formwork_provider_schema::{Ignored, Schema, adopted_loosely};
+use formwork_provider_schema::{IdentitySchema, Ignored, Schema, adopted_loosely};
 use formwork_values::{Path, Step, Type, Value};
 use futures::StreamExt as _;
 use std::sync::Arc;
@@ -32,6 +32,7 @@ pub(crate) struct Shared<'w> {
     pub provider_config: AbsProviderConfig,
     pub provider: Arc<dyn Provider>,
     pub schema: Arc<Schema>,
+    pub identity: Option<Arc<IdentitySchema>>,
     pub dependencies: Vec<AbsResource>,
     pub create_first: bool,
 }
@@ -114,7 +115,12 @@ impl<'a> Walk<'a> {
         let Some(provider) = self.input.providers.configured(&config) else {
             return Err(Diagnostics::new());
         };
+        let identity = self
+            .input
+            .providers
+            .identity_of(&config.provider, &block.address);
         Ok(Shared {
+            identity,
             module_instance,
             module,
             block,
@@ -353,6 +359,7 @@ impl<'a> Walk<'a> {
             provider_config: &shared.provider_config,
             provider: &*provider,
             schema: &shared.schema,
+            identity: shared.identity.as_deref(),
             dependencies: shared.dependencies.clone(),
             block: Some(block),
             importing,
@@ -442,8 +449,20 @@ impl<'a> Walk<'a> {
             &new,
             &crate::prior::stored_marks(&prior.stored),
         );
+        let given = answer.identity.zip(shared.identity.as_deref());
+        let identity = match given {
+            Some((given, schema)) => match crate::refresh::read_identity(given, schema) {
+                Some(identity) => Some(identity),
+                None => {
+                    let config = &shared.provider_config;
+                    return Err(crate::refresh::invalid_identity(config, address, "read").into());
+                }
+            },
+            None => prior.identity.clone(),
+        };
         Ok(Some(PriorObject {
             value,
+            identity,
             private: answer.private,
             ..prior.clone()
         }))

@@ -112,6 +112,7 @@ pub(crate) async fn plan_orphans(walk: &Walk<'_>) {
             provider_config: &config,
             provider: &*provider,
             schema: &schema,
+            identity: None,
             dependencies: prior.dependencies.clone(),
             block: None,
             importing: None,
@@ -187,6 +188,7 @@ fn forgotten(
         create_before_destroy: prior.create_before_destroy,
         importing: None,
         legacy_type_system: false,
+        identity: Default::default(),
     }
 }
 

@@ -2,8 +2,11 @@
 
 use formwork_addresses::{AbsProviderConfig, AbsResource, AbsResourceInstance};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_provider::{Bytes, Providers, RawState, Reported, UpgradeRequest};
-use formwork_provider_schema::{Schema, adopted_loosely, marked};
+use formwork_provider::{
+    Bytes, Provider, Providers, RawState, Reported, StoredIdentity, UpgradeIdentityRequest,
+    UpgradeRequest,
+};
+use formwork_provider_schema::{IdentitySchema, Schema, adopted_loosely, marked};
 use formwork_state::{Attributes, ResourceInstanceObject};
 use formwork_values::{Mark, Marks, PathMarks, Value};
 use std::sync::Arc;
@@ -21,6 +24,8 @@ pub struct PriorObject {
     pub create_before_destroy: bool,
     /// What it was made from, as stored.
     pub dependencies: Vec<AbsResource>,
+    /// Its identity, as its provider knows it now.
+    pub identity: Option<Value>,
     /// The object as stored; written back as it is if nothing changes.
     pub stored: Arc<ResourceInstanceObject>,
 }
@@ -95,6 +100,7 @@ pub async fn decode_managed(
         );
         return Err(diagnostics);
     };
+    let identity = decode_identity(providers, &**provider, config, address, object).await?;
     let value = marked(&schema.block, &upgraded, &stored_marks(object));
     let prior = PriorObject {
         value,
@@ -103,8 +109,72 @@ pub async fn decode_managed(
         create_before_destroy: object.create_before_destroy,
         dependencies: object.dependencies.to_vec(),
         stored: object.clone(),
+        identity,
     };
     Ok((prior, schema))
+}
+
+/// The identity of a stored object by its provider's current schema. Where the provider knows of no
+/// identities, it is none, and what is stored stays as it is.
+async fn decode_identity(
+    providers: &Providers,
+    provider: &dyn Provider,
+    config: &AbsProviderConfig,
+    address: &AbsResourceInstance,
+    object: &ResourceInstanceObject,
+) -> Result<Option<Value>, Diagnostics> {
+    let Some(stored) = stored_identity(object) else {
+        return Ok(None);
+    };
+    let Some(schema) = providers.identity_of(&config.provider, &address.resource) else {
+        return Ok(None);
+    };
+    if let Some(value) = object.identity_value(schema.version, &schema.ty()) {
+        return Ok(Some(value));
+    }
+    if stored.version > schema.version {
+        return Err(newer_version(config, address, stored.version, schema.version).into());
+    }
+    let response = provider
+        .upgrade_resource_identity(UpgradeIdentityRequest {
+            kind: address.resource.kind.to_string(),
+            stored,
+        })
+        .await;
+    let said = Reported::placed(response.reported, address, &|_| None);
+    if said.has_errors() {
+        return Err(said);
+    }
+    let upgraded = schema.adopted(response.upgraded);
+    upgraded
+        .filter(Value::is_wholly_known)
+        .map(Some)
+        .ok_or_else(|| crate::refresh::invalid_identity(config, address, "upgraded").into())
+}
+
+/// An object's identity as the state holds it.
+pub fn stored_identity(object: &ResourceInstanceObject) -> Option<StoredIdentity> {
+    let json = object.identity.as_ref()?.get();
+    (json != "null").then(|| StoredIdentity {
+        version: object.identity_schema_version.unwrap_or(0),
+        json: Bytes::from(json.as_bytes()),
+    })
+}
+
+/// The stored object with another identity; as it is, where there is none.
+pub(crate) fn identified(
+    object: Arc<ResourceInstanceObject>,
+    identity: Option<&Value>,
+    schema: Option<&IdentitySchema>,
+) -> Arc<ResourceInstanceObject> {
+    let (Some(identity), Some(schema)) = (identity, schema) else {
+        return object;
+    };
+    let mut changed = (*object).clone();
+    match changed.set_identity(schema.version, identity, &schema.ty()) {
+        Ok(()) => Arc::new(changed),
+        Err(_) => object,
+    }
 }
 
 /// An object as the state holds it, to be handed to a provider.

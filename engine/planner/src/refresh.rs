@@ -5,13 +5,13 @@
 //! its provider says so for certain; what could not be read is an error, never an absence. Objects
 //! whose provider cannot be configured yet are left for the planning walk.
 
-use crate::instance::put_off;
-use crate::prior::{PriorObject, decode_managed};
+use crate::instance::{in_json, put_off};
+use crate::prior::{PriorObject, decode_managed, identified};
 use formwork_addresses::{AbsProviderConfig, AbsResourceInstance, DeposedKey, ResourceMode};
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_graph::Cancellation;
-use formwork_plan::{Action, Event, EventSink, Hook, ResourceInstanceChange};
-use formwork_provider::{Bytes, Providers, ReadRequest, Reported};
+use formwork_plan::{Action, Event, EventSink, Hook, Identities, ResourceInstanceChange};
+use formwork_provider::{Bytes, Providers, ReadRequest, ReadResponse, Reported};
 use formwork_provider_schema::{Schema, adopted_loosely, marked};
 use formwork_state::{ResourceInstanceObject, State};
 use formwork_values::Value;
@@ -138,10 +138,10 @@ pub async fn refresh(
             ));
             continue;
         }
-        for (item, answer) in read.into_iter().zip(answers) {
+        for (item, mut answer) in read.into_iter().zip(answers) {
             let failed = answer.reported.iter().any(Reported::is_error);
             diagnostics.append(Reported::placed(
-                Reported::hiding(answer.reported, &[&item.prior.value]),
+                Reported::hiding(std::mem::take(&mut answer.reported), &[&item.prior.value]),
                 &item.key.0,
                 &|_| None,
             ));
@@ -163,9 +163,9 @@ pub async fn refresh(
             if let Err(d) = take_over(
                 &mut refreshed,
                 item,
-                answer.new,
-                answer.private,
+                answer,
                 &config,
+                providers,
                 options.events,
             ) {
                 diagnostics.push(*d);
@@ -181,6 +181,7 @@ pub fn request_for(kind: &str, prior: &PriorObject) -> ReadRequest {
         kind: kind.to_owned(),
         current: prior.value.clone().unmark_deep().0,
         private: prior.private.clone(),
+        identity: prior.identity.clone(),
     }
 }
 
@@ -204,6 +205,31 @@ pub(crate) fn invalid_object(
     .about(address)
 }
 
+/// An identity that was read, by its schema; `None` if it is none.
+pub(crate) fn read_identity(
+    given: Value,
+    schema: &formwork_provider_schema::IdentitySchema,
+) -> Option<Value> {
+    schema.adopted(given).filter(Value::is_wholly_known)
+}
+
+/// That a provider gives an object an identity that is none.
+pub(crate) fn invalid_identity(
+    config: &AbsProviderConfig,
+    address: &AbsResourceInstance,
+    what: &str,
+) -> Diagnostic {
+    Diagnostic::error(
+        "Provider produced invalid identity",
+        format!(
+            "The provider {} {what} the identity of {address} as something that is not a wholly known object of \
+             its schema's type. This is a fault of the provider.",
+            config.provider.for_display()
+        ),
+    )
+    .about(address)
+}
+
 /// Which object an event is about.
 pub fn hook(address: &AbsResourceInstance, value: &Value) -> Hook {
     Hook {
@@ -216,18 +242,45 @@ pub fn hook(address: &AbsResourceInstance, value: &Value) -> Hook {
 fn take_over(
     refreshed: &mut Refreshed,
     item: Item,
-    new: Value,
-    private: Bytes,
+    answer: ReadResponse,
     config: &AbsProviderConfig,
+    providers: &Providers,
     events: &dyn EventSink,
 ) -> Result<(), Box<Diagnostic>> {
-    let Item { key, prior, schema } = item;
+    let ReadResponse { new, private, .. } = answer;
+    let Item {
+        key,
+        mut prior,
+        schema,
+    } = item;
     let (address, deposed) = &key;
     let before_plain = prior.value.clone().unmark_deep().0;
     let gone = new.is_null();
     let Some(new) = adopted_loosely(&schema.block, new) else {
         return Err(Box::new(invalid_object(config, address)));
     };
+    let identity_schema = match (&answer.identity, gone) {
+        (Some(_), false) => providers.identity_of(&config.provider, &address.resource),
+        _ => None,
+    };
+    let identity = match (answer.identity, &identity_schema) {
+        (Some(given), Some(schema)) => {
+            let Some(identity) = read_identity(given, schema) else {
+                return Err(Box::new(invalid_identity(config, address, "read")));
+            };
+            let stored_by = prior.stored.identity_schema_version.unwrap_or(0);
+            let same = prior.identity.as_ref() == Some(&identity) && stored_by == schema.version;
+            (!same).then_some(identity)
+        }
+        _ => None,
+    };
+    let named_anew = identity.is_some();
+    let before_identity = prior.identity.clone();
+    if named_anew {
+        prior.identity = identity;
+        let identity = prior.identity.as_ref();
+        prior.stored = identified(prior.stored, identity, identity_schema.as_deref());
+    }
     let changed = new != before_plain;
     if changed {
         let after = if gone {
@@ -255,6 +308,10 @@ fn take_over(
             create_before_destroy: prior.create_before_destroy,
             importing: None,
             legacy_type_system: false,
+            identity: Identities {
+                before: before_identity.as_ref().and_then(in_json),
+                after: prior.identity.as_ref().filter(|_| !gone).and_then(in_json),
+            },
         };
         events.emit(Event::Drift(Box::new(drift.clone())));
         refreshed.drift.push(drift);
@@ -280,7 +337,7 @@ fn take_over(
     }
     let private_changed = *prior.private != *private;
     let upgraded = prior.stored.schema_version != schema.version;
-    if private_changed || upgraded {
+    if private_changed || upgraded || named_anew {
         let stored = object_of(&prior.value, &schema, &prior, &private, address)?;
         put(&mut refreshed.state, &key, config, &stored);
         refreshed.objects.insert(

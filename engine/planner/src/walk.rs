@@ -375,6 +375,9 @@ impl<'a> Walk<'a> {
             return self.waiting_resource(node, path, module, block).await;
         }
         self.in_every_module(node, path, module, block, async |placed| {
+            if let Some(reason) = self.must_wait(placed).await {
+                return self.wait_for(placed, reason).await;
+            }
             match resource.mode {
                 ResourceMode::Managed => self.managed(placed).await,
                 ResourceMode::Data => self.data_sources(placed).await,

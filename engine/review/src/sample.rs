@@ -82,6 +82,7 @@ impl Sample {
             create_before_destroy: false,
             importing: None,
             legacy_type_system: false,
+            identity: Default::default(),
         });
     }
 

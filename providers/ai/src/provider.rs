@@ -145,6 +145,7 @@ impl Provider for FormworkProvider {
             legacy_type_system: false,
             deferred: None,
             reported: lacks("a resource", &request.kind),
+            identity: None,
         }
     }
 
@@ -163,6 +164,7 @@ impl Provider for FormworkProvider {
             legacy_type_system: false,
             outcome_unknown: false,
             reported: lacks("a resource", &request.kind),
+            identity: None,
         }
     }
 
@@ -179,6 +181,7 @@ impl Provider for FormworkProvider {
             private: request.private,
             deferred: None,
             reported: lacks("a resource", &request.kind),
+            identity: None,
         }
     }
 

@@ -123,6 +123,7 @@ pub(crate) fn plan(request: &PlanRequest) -> PlanResponse {
         legacy_type_system: false,
         deferred: None,
         reported: Vec::new(),
+        identity: None,
     }
 }
 
@@ -157,6 +158,7 @@ pub(crate) fn apply(request: &ApplyRequest, environment: &Environment) -> ApplyR
         legacy_type_system: false,
         outcome_unknown: false,
         reported: Vec::new(),
+        identity: None,
     }
 }
 
@@ -201,6 +203,7 @@ pub(crate) fn import(request: &ImportRequest) -> ImportedObject {
         kind: KIND.to_owned(),
         state: object(Value::string(&request.id), null(), null(), null()),
         private: Bytes::from([]),
+        identity: None,
     }
 }
 
@@ -224,6 +227,7 @@ pub(crate) fn take_over(request: &MoveRequest) -> MoveResponse {
                 "Invalid stored object",
                 "The attributes of the null_resource in the state cannot be read.",
             ))],
+            identity: None,
         };
     };
     let null = || Value::null(Type::Dynamic);
@@ -235,5 +239,6 @@ pub(crate) fn take_over(request: &MoveRequest) -> MoveResponse {
         target: object(get(&source, "id"), null(), null(), triggers),
         private: Bytes::from([]),
         reported: Vec::new(),
+        identity: None,
     }
 }

@@ -91,6 +91,7 @@ impl Provider for BuiltinProvider {
             legacy_type_system: false,
             deferred: None,
             reported: vec![unsupported("planning", &request.kind)],
+            identity: None,
         }
     }
 
@@ -112,6 +113,7 @@ impl Provider for BuiltinProvider {
             legacy_type_system: false,
             outcome_unknown: false,
             reported: vec![unsupported("changes", &request.kind)],
+            identity: None,
         }
     }
 
@@ -129,6 +131,7 @@ impl Provider for BuiltinProvider {
             new: request.current,
             private: request.private,
             deferred: None,
+            identity: None,
         }
     }
 

@@ -96,6 +96,7 @@ fn plan(provider: &BuiltinProvider, prior: &Value, config: &Value) -> PlanRespon
         proposed,
         config: config.clone(),
         prior_private: bytes(),
+        identity: None,
     }));
     assert!(response.reported.is_empty());
     let errors = assert_plan_valid(&schema.block, prior, config, &response.planned);
@@ -119,6 +120,7 @@ fn apply(provider: &BuiltinProvider, prior: &Value, planned: &Value, config: &Va
         planned: planned.clone(),
         config: config.clone(),
         planned_private: bytes(),
+        identity: None,
     };
     let response = block_on(provider.apply_resource_change(request, &NoLog));
     assert!(response.reported.is_empty());
@@ -241,6 +243,7 @@ fn deletion_reading_and_settling() {
         kind: "terraform_data".to_owned(),
         current: prior.clone(),
         private: bytes(),
+        identity: None,
     }));
     assert_eq!(read.new, prior);
     let settled = block_on(p.settle_operation(PendingOperation {
@@ -301,6 +304,7 @@ fn import_and_taking_over() {
     let found = block_on(p.import_resource_state(ImportRequest {
         kind: "terraform_data".to_owned(),
         id: "some-id".to_owned(),
+        identity: None,
     }))
     .expect("any id will do");
     assert_eq!(found.len(), 1);
@@ -314,6 +318,7 @@ fn import_and_taking_over() {
             state: RawState::Json(Bytes::from(json.as_bytes())),
             private: bytes(),
             target_kind: "terraform_data".to_owned(),
+            identity: None,
         }))
     };
     let theirs = "registry.opentofu.org/hashicorp/null";

@@ -77,6 +77,7 @@ pub(crate) fn import(
         kind: resource.name.to_string(),
         private: private(resource, &state),
         state,
+        identity: None,
     })
 }
 

@@ -136,6 +136,7 @@ fn plan_waiting(resource: &Resource, request: &PlanRequest) -> PlanResponse {
         legacy_type_system: true,
         deferred: None,
         reported: plan.reported,
+        identity: None,
     }
 }
 
@@ -217,6 +218,7 @@ impl Provider for GoogleProvider {
             legacy_type_system: true,
             deferred: None,
             reported,
+            identity: None,
         };
         if request.proposed.is_null() {
             return answer(request.proposed.clone(), Vec::new());
@@ -251,6 +253,7 @@ impl Provider for GoogleProvider {
             legacy_type_system: true,
             deferred: None,
             reported: plan.reported,
+            identity: None,
         }
     }
 
@@ -269,6 +272,7 @@ impl Provider for GoogleProvider {
             legacy_type_system: true,
             outcome_unknown: false,
             reported,
+            identity: None,
         };
         let resource = match supported(&request.kind) {
             Ok(resource) => resource,
@@ -312,6 +316,7 @@ impl Provider for GoogleProvider {
             legacy_type_system: true,
             outcome_unknown: left.unknown,
             reported: left.reported,
+            identity: None,
         }
     }
 
@@ -340,6 +345,7 @@ impl Provider for GoogleProvider {
             private: Bytes::from([]),
             deferred: None,
             reported: vec![not_configured()],
+            identity: None,
         })
     }
 
@@ -350,6 +356,7 @@ impl Provider for GoogleProvider {
             private: request.private.clone(),
             deferred: None,
             reported,
+            identity: None,
         };
         let State::Ready(cloud) = state else {
             return requests

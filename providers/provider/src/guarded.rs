@@ -9,7 +9,8 @@ use crate::{
     ImportRequest, ImportedObject, MoveRequest, MoveResponse, OpenRequest, OpenResponse,
     OperationLog, PendingOperation, PlanRequest, PlanResponse, Provider, ReadDataRequest,
     ReadDataResponse, ReadRequest, ReadResponse, RenewResponse, Reported, Settlement,
-    UpgradeRequest, UpgradeResponse, ValidateRequest,
+    UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse,
+    ValidateRequest,
 };
 use async_trait::async_trait;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
@@ -71,6 +72,7 @@ fn not_read() -> ReadResponse {
         private: no_bytes(),
         deferred: None,
         reported: crashed("to read an object"),
+        identity: None,
     }
 }
 
@@ -123,6 +125,7 @@ impl Provider for Guarded {
             legacy_type_system: false,
             deferred: None,
             reported: crashed("to plan a change"),
+            identity: None,
         })
     }
 
@@ -146,8 +149,7 @@ impl Provider for Guarded {
                 private: no_bytes(),
                 legacy_type_system: false,
                 outcome_unknown: true,
-                reported: vec![Reported::whole(d)],
-            }
+                reported: vec![Reported::whole(d)], identity: None }
         })
     }
 
@@ -211,6 +213,17 @@ impl Provider for Guarded {
         })
     }
 
+    async fn upgrade_resource_identity(
+        &self,
+        request: UpgradeIdentityRequest,
+    ) -> UpgradeIdentityResponse {
+        let answer = caught(self.0.upgrade_resource_identity(request)).await;
+        answer.unwrap_or_else(|| UpgradeIdentityResponse {
+            upgraded: nothing(),
+            reported: crashed("to read a stored identity"),
+        })
+    }
+
     async fn import_resource_state(
         &self,
         request: ImportRequest,
@@ -225,6 +238,7 @@ impl Provider for Guarded {
             target: nothing(),
             private: no_bytes(),
             reported: crashed("to take over an object"),
+            identity: None,
         })
     }
 

@@ -35,8 +35,8 @@ pub use requests::{
     ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, DeferredReason,
     FunctionFailure, ImportRequest, ImportedObject, MoveRequest, MoveResponse, OpenRequest,
     OpenResponse, PlanRequest, PlanResponse, RawState, ReadDataRequest, ReadDataResponse,
-    ReadRequest, ReadResponse, RenewResponse, Reported, UpgradeRequest, UpgradeResponse,
-    ValidateRequest,
+    ReadRequest, ReadResponse, RenewResponse, Reported, StoredIdentity, UpgradeIdentityRequest,
+    UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
 pub use settle::{NoteError, OperationLog, PendingOperation, Settlement};
 
@@ -145,7 +145,18 @@ pub trait Provider: Send + Sync {
     /// since only the provider knows what its stored form means.
     async fn upgrade_resource_state(&self, request: UpgradeRequest) -> UpgradeResponse;
 
-    /// Finds existing objects by an import id.
+    /// Brings a stored identity to the current schema; asked of older versions only.
+    async fn upgrade_resource_identity(
+        &self,
+        request: UpgradeIdentityRequest,
+    ) -> UpgradeIdentityResponse {
+        UpgradeIdentityResponse {
+            upgraded: Value::null(formwork_values::Type::Dynamic),
+            reported: vec![unsupported("upgrading identities", &request.kind)],
+        }
+    }
+
+    /// Finds existing objects by an import id or an identity.
     async fn import_resource_state(
         &self,
         request: ImportRequest,

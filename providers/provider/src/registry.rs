@@ -7,7 +7,7 @@ use formwork_addresses::{
     AbsProviderConfig, AbsResourceInstance, ProviderAddr, Resource, ResourceMode,
 };
 use formwork_diagnostics::{Diagnostic, Diagnostics};
-use formwork_provider_schema::{Schema, SchemaSource};
+use formwork_provider_schema::{IdentitySchema, Schema, SchemaSource};
 use formwork_values::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -188,6 +188,17 @@ impl Providers {
             ResourceMode::Data => schemas.data_source(&resource.kind),
             ResourceMode::Ephemeral => schemas.ephemeral_resource(&resource.kind),
         }
+    }
+
+    /// The schema of the identities of a managed resource's type, if it has any.
+    pub fn identity_of(
+        &self,
+        provider: &ProviderAddr,
+        resource: &Resource,
+    ) -> Option<Arc<IdentitySchema>> {
+        let managed = resource.mode == ResourceMode::Managed;
+        let schemas = self.schemas(provider).filter(|_| managed)?;
+        schemas.identity(&resource.kind)
     }
 
     /// A provider that nobody has configured: for validation, upgrades and functions.

@@ -135,6 +135,8 @@ pub struct PlanRequest {
     pub config: Value,
     /// Private data kept with the prior object.
     pub prior_private: Bytes,
+    /// The identity of the object as it is, if it has one.
+    pub identity: Option<Value>,
 }
 
 /// The planned object.
@@ -152,6 +154,8 @@ pub struct PlanResponse {
     pub deferred: Option<DeferredReason>,
     /// What there is to say.
     pub reported: Vec<Reported>,
+    /// The identity that the object will have, with unknowns where only apply will tell.
+    pub identity: Option<Value>,
 }
 
 /// Asks that the world be made as planned.
@@ -167,6 +171,8 @@ pub struct ApplyRequest {
     pub config: Value,
     /// Private data from planning.
     pub planned_private: Bytes,
+    /// The identity that was planned.
+    pub identity: Option<Value>,
 }
 
 /// What became of it.
@@ -185,6 +191,8 @@ pub struct ApplyResponse {
     pub outcome_unknown: bool,
     /// What there is to say.
     pub reported: Vec<Reported>,
+    /// The identity of the object as it now is. Without one, what is known of it stays.
+    pub identity: Option<Value>,
 }
 
 /// Reads one object.
@@ -196,6 +204,8 @@ pub struct ReadRequest {
     pub current: Value,
     /// Private data kept with it.
     pub private: Bytes,
+    /// Its identity as last seen, if it has one.
+    pub identity: Option<Value>,
 }
 
 /// The object as it is.
@@ -209,6 +219,8 @@ pub struct ReadResponse {
     pub deferred: Option<DeferredReason>,
     /// What there is to say; with an error `new` means nothing.
     pub reported: Vec<Reported>,
+    /// Its identity. Without one, what is known of it stays.
+    pub identity: Option<Value>,
 }
 
 /// Reads a data source.
@@ -321,8 +333,10 @@ pub struct UpgradeResponse {
 pub struct ImportRequest {
     /// Type name.
     pub kind: String,
-    /// The id, in one of the forms that the type documents.
+    /// The id, in one of the forms that the type documents; empty if there is an identity.
     pub id: String,
+    /// The identity to find it by; then there is no id.
+    pub identity: Option<Value>,
 }
 
 /// One found object; not yet read.
@@ -334,6 +348,8 @@ pub struct ImportedObject {
     pub state: Value,
     /// Private data to keep with it.
     pub private: Bytes,
+    /// Its identity.
+    pub identity: Option<Value>,
 }
 
 /// Takes over an object of another type or provider.
@@ -351,6 +367,35 @@ pub struct MoveRequest {
     pub private: Bytes,
     /// Type name wanted.
     pub target_kind: String,
+    /// Its identity as stored, if it has one.
+    pub identity: Option<StoredIdentity>,
+}
+
+/// An identity as state holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredIdentity {
+    /// Version of the schema it was stored by.
+    pub version: u64,
+    /// JSON of its attributes.
+    pub json: Bytes,
+}
+
+/// Brings a stored identity to the current schema.
+#[derive(Clone)]
+pub struct UpgradeIdentityRequest {
+    /// Type name of the resource.
+    pub kind: String,
+    /// The identity.
+    pub stored: StoredIdentity,
+}
+
+/// The identity by the current schema.
+#[derive(Clone)]
+pub struct UpgradeIdentityResponse {
+    /// The identity.
+    pub upgraded: Value,
+    /// What there is to say; with an error `upgraded` means nothing.
+    pub reported: Vec<Reported>,
 }
 
 /// The object taken over.
@@ -362,6 +407,8 @@ pub struct MoveResponse {
     pub private: Bytes,
     /// What there is to say; with an error `target` means nothing.
     pub reported: Vec<Reported>,
+    /// The identity by the target's schema.
+    pub identity: Option<Value>,
 }
 
 impl MoveResponse {
@@ -369,6 +416,7 @@ impl MoveResponse {
     pub fn unsupported(request: &MoveRequest) -> Self {
         Self {
             target: Value::null(formwork_values::Type::Dynamic),
+            identity: None,
             private: Bytes::from([]),
             reported: vec![unsupported(
                 &format!("moving an object of type \"{}\" to it", request.source_kind),

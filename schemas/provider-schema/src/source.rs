@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use formwork_values::{ObjectType, Type};
+use formwork_values::{Kind, ObjectType, Type, Value};
 
 use crate::{FunctionSignature, Schema};
 
@@ -138,6 +138,21 @@ impl IdentitySchema {
     /// The type of identities.
     pub fn object_type(&self) -> &Arc<ObjectType> {
         &self.object
+    }
+
+    /// The same as a type.
+    pub fn ty(&self) -> Type {
+        Type::Object(self.object.clone())
+    }
+
+    /// A provider's answer as an identity by this schema; `None` if it is none.
+    pub fn adopted(&self, identity: Value) -> Option<Value> {
+        match identity.kind() {
+            Kind::Object(ty, values) if **ty == *self.object => {
+                Some(Value::object_of(self.object.clone(), values.to_vec()))
+            }
+            _ => None,
+        }
     }
 
     /// The attributes with their names.

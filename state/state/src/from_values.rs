@@ -27,6 +27,33 @@ impl ResourceInstanceObject {
     }
 }
 
+impl ResourceInstanceObject {
+    /// Gives the object an identity, an object of type `ty`.
+    ///
+    /// # Errors
+    /// If it holds something unknown, which state cannot.
+    pub fn set_identity(
+        &mut self,
+        version: u64,
+        identity: &Value,
+        ty: &Type,
+    ) -> Result<(), EncodeError> {
+        self.identity = Some(raw(value_to_json_as(identity, ty)?));
+        self.identity_schema_version = Some(version);
+        Ok(())
+    }
+
+    /// Its identity as an object of type `ty`, if it has one that was stored by that version.
+    pub fn identity_value(&self, version: u64, ty: &Type) -> Option<Value> {
+        let identity = self.identity.as_ref()?;
+        if self.identity_schema_version.unwrap_or(0) != version {
+            return None;
+        }
+        let value = value_from_json(identity.get().as_bytes(), ty).ok()?;
+        (!value.is_null()).then_some(value)
+    }
+}
+
 impl OutputState {
     /// An output of this value.
     ///

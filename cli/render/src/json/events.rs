@@ -316,7 +316,10 @@ fn changed(at: &str, kind: &str, change: &ResourceInstanceChange, text: &str) ->
                 o.text("reason", ui_reason(reason));
             }
             if let Some(importing) = &change.importing {
-                o.object("importing", |o| o.text("id", &importing.id));
+                o.object("importing", |o| match &importing.identity {
+                    Some(identity) => o.raw("identity", identity),
+                    None => o.text("id", &importing.id),
+                });
                 if let Some(generated) = &importing.generated {
                     o.text("generated_config", generated);
                 }

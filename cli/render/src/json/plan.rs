@@ -256,10 +256,19 @@ fn write_change_of(
             });
         }
         if let Some(importing) = &change.importing {
-            o.object("importing", |o| o.text("id", &importing.id));
+            o.object("importing", |o| match &importing.identity {
+                Some(identity) => o.raw("identity", identity),
+                None => o.text("id", &importing.id),
+            });
             if let Some(generated) = &importing.generated {
                 o.text("generated_config", generated);
             }
+        }
+        if let Some(identity) = &change.identity.before {
+            o.raw("before_identity", identity);
+        }
+        if let Some(identity) = &change.identity.after {
+            o.raw("after_identity", identity);
         }
     });
     if let Some(reason) = change.reason {

@@ -28,6 +28,7 @@ fn change(address: &str, action: Action, before: Value, after: Value) -> Resourc
         create_before_destroy: false,
         importing: None,
         legacy_type_system: false,
+        identity: Default::default(),
     }
 }
 

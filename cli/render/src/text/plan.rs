@@ -414,10 +414,10 @@ fn reasons(change: &ResourceInstanceChange) -> Vec<String> {
         all.push(format!("moved from {old}"));
     }
     if let Some(importing) = &change.importing {
-        all.push(format!(
-            "imported from {}",
-            formwork_syntax::quote(&importing.id)
-        ));
+        all.push(match &importing.identity {
+            Some(identity) => format!("imported by the identity {identity}"),
+            None => format!("imported from {}", formwork_syntax::quote(&importing.id)),
+        });
     }
     all
 }

@@ -87,6 +87,7 @@ fn change(action: Action, before: Option<Value>, after: Option<Value>) -> Resour
         create_before_destroy: false,
         importing: None,
         legacy_type_system: false,
+        identity: Default::default(),
     }
 }
 

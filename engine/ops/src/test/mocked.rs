@@ -14,8 +14,8 @@ use formwork_provider::{
     ApplyRequest, ApplyResponse, Bytes, CallFunctionRequest, ConfigureRequest, FunctionFailure,
     ImportRequest, ImportedObject, MoveRequest, MoveResponse, OpenRequest, OpenResponse,
     OperationLog, PendingOperation, PlanRequest, PlanResponse, Provider, ReadDataRequest,
-    ReadDataResponse, ReadRequest, ReadResponse, Reported, Settlement, UpgradeRequest,
-    UpgradeResponse, ValidateRequest, unsupported,
+    ReadDataResponse, ReadRequest, ReadResponse, Reported, Settlement, UpgradeIdentityRequest,
+    UpgradeIdentityResponse, UpgradeRequest, UpgradeResponse, ValidateRequest, unsupported,
 };
 use formwork_provider_schema::{Block, Field, NestedBlock, Schema, SchemaSource};
 use formwork_values::{Kind, Path, Type, Value, convert};
@@ -312,6 +312,7 @@ impl Provider for Mocked {
             legacy_type_system: false,
             deferred: None,
             reported: Vec::new(),
+            identity: None,
         };
         // Of what is there, everything that is computed stays.
         if request.proposed.is_null() || !request.prior.is_null() {
@@ -349,6 +350,7 @@ impl Provider for Mocked {
             legacy_type_system: false,
             outcome_unknown: false,
             reported: Vec::new(),
+            identity: None,
         };
         if request.planned.is_null() {
             return response;
@@ -380,6 +382,7 @@ impl Provider for Mocked {
             private: request.private,
             deferred: None,
             reported: Vec::new(),
+            identity: None,
         }
     }
 
@@ -444,6 +447,13 @@ impl Provider for Mocked {
         request: ImportRequest,
     ) -> Result<Vec<ImportedObject>, Vec<Reported>> {
         Err(vec![unsupported("importing", &request.kind)])
+    }
+
+    async fn upgrade_resource_identity(
+        &self,
+        request: UpgradeIdentityRequest,
+    ) -> UpgradeIdentityResponse {
+        self.real.upgrade_resource_identity(request).await
     }
 
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {

@@ -127,6 +127,7 @@ impl Provider for Worldly {
                 legacy_type_system: false,
                 outcome_unknown: false,
                 reported: vec![Reported::whole(Diagnostic::error("No note", e.reason))],
+                identity: None,
             };
         }
         let response = self.inner.apply_resource_change(request.clone(), log).await;
@@ -185,6 +186,7 @@ impl Provider for Worldly {
             private: request.private,
             deferred: None,
             reported: Vec::new(),
+            identity: None,
         }
     }
     async fn read_data_source(&self, request: ReadDataRequest) -> ReadDataResponse {
@@ -202,6 +204,7 @@ impl Provider for Worldly {
             kind: request.kind,
             state,
             private: Arc::from([]),
+            identity: None,
         });
         Ok(found.into_iter().collect())
     }

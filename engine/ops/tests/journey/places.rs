@@ -264,6 +264,7 @@ impl Provider for Place {
             legacy_type_system: false,
             deferred,
             reported: Vec::new(),
+            identity: None,
         }
     }
 
@@ -304,6 +305,7 @@ impl Provider for Place {
             legacy_type_system: false,
             outcome_unknown: false,
             reported,
+            identity: None,
         }
     }
 
@@ -330,6 +332,7 @@ impl Provider for Place {
             private: request.private,
             deferred: None,
             reported: Vec::new(),
+            identity: None,
         }
     }
 

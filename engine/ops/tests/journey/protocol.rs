@@ -520,6 +520,7 @@ impl Provider for Player {
             legacy_type_system: false,
             deferred: None,
             reported: reported(&answer),
+            identity: None,
         }
     }
 
@@ -544,6 +545,7 @@ impl Provider for Player {
             legacy_type_system: false,
             outcome_unknown: false,
             reported: reported(&answer),
+            identity: None,
         }
     }
 
@@ -570,6 +572,7 @@ impl Provider for Player {
             private: private(&answer["private"]),
             deferred: None,
             reported: reported(&answer),
+            identity: None,
         }
     }
 
@@ -611,6 +614,7 @@ impl Provider for Player {
                 kind: request.kind.clone(),
                 state: self.value(&request.kind, &one["state"]["msgpack_hex"]),
                 private: private(&one["private"]),
+                identity: None,
             })
             .collect())
     }

@@ -16,9 +16,10 @@ use formwork_provider::{
     Provisioner, ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewResponse,
     Reported, Settlement, UpgradeRequest, UpgradeResponse, ValidateRequest,
 };
+use formwork_provider::{UpgradeIdentityRequest, UpgradeIdentityResponse};
 use formwork_provider_schema::{
-    Attribute, AttributeNesting, Block, BlockNesting, Capabilities, NestedBlock, Schema,
-    SchemaSource,
+    Attribute, AttributeNesting, Block, BlockNesting, Capabilities, IdentityAttribute,
+    IdentitySchema, NestedBlock, Schema, SchemaSource,
 };
 use formwork_values::{Path, Type, Value};
 use serde_json::Value as Json;
@@ -48,6 +49,7 @@ type OnImport = dyn Fn(&ImportRequest, Vec<ImportedObject>) -> Result<Vec<Import
     + Sync;
 type OnUpgrade = dyn Fn(&UpgradeRequest) -> Option<UpgradeResponse> + Send + Sync;
 type OnMove = dyn Fn(&MoveRequest) -> MoveResponse + Send + Sync;
+type OnIdentity = dyn Fn(&UpgradeIdentityRequest) -> UpgradeIdentityResponse + Send + Sync;
 type OnData = dyn Fn(&ReadDataRequest, ReadDataResponse) -> ReadDataResponse + Send + Sync;
 type OnCheck = dyn Fn(&ValidateRequest) -> Vec<Reported> + Send + Sync;
 type OnOpen = dyn Fn(&OpenRequest, OpenResponse) -> OpenResponse + Send + Sync;
@@ -63,6 +65,10 @@ pub struct Script {
     pub on_upgrade: Mutex<Arc<OnUpgrade>>,
     pub on_data: Mutex<Arc<OnData>>,
     pub on_check: Mutex<Arc<OnCheck>>,
+    /// Whether objects of `x_thing` have identities: their id, and a region.
+    pub names: AtomicBool,
+    /// How a stored identity of an older version is read.
+    pub on_identity: Mutex<Arc<OnIdentity>>,
     /// What it takes over; nothing if not set, and then it does not say that it can.
     pub on_move: Mutex<Option<Arc<OnMove>>>,
     /// What is done when it is configured.
@@ -98,6 +104,11 @@ impl Default for Script {
             on_upgrade: Mutex::new(Arc::new(|_| None)),
             on_data: Mutex::new(Arc::new(|_, r| r)),
             on_check: Mutex::new(Arc::new(|_| Vec::new())),
+            names: AtomicBool::new(false),
+            on_identity: Mutex::new(Arc::new(|_| UpgradeIdentityResponse {
+                upgraded: Value::null(Type::Dynamic),
+                reported: Vec::new(),
+            })),
             on_move: Mutex::default(),
             on_configure: Mutex::new(Arc::new(|| ())),
             planned: Mutex::default(),
@@ -247,8 +258,25 @@ fn thing() -> Block {
     )
 }
 
+/// The schema of identities of `x_thing`.
+fn identity_schema() -> IdentitySchema {
+    let of = |required: bool| IdentityAttribute {
+        ty: Type::String,
+        required_for_import: required,
+        optional_for_import: !required,
+        description: Arc::from(""),
+    };
+    IdentitySchema::new(1, [("id", of(true)), ("region", of(false))])
+}
+
+/// The identity of an object.
+pub fn identity(id: &str, region: &str) -> Value {
+    Value::object([("id", Value::string(id)), ("region", Value::string(region))])
+}
+
 struct Schemas {
     moves: bool,
+    names: bool,
     config: Arc<Schema>,
     thing: Arc<Schema>,
     other: Arc<Schema>,
@@ -257,7 +285,7 @@ struct Schemas {
 }
 
 impl Schemas {
-    fn new(version: u64, moves: bool) -> Self {
+    fn new(version: u64, moves: bool, names: bool) -> Self {
         let string = || Attribute::new(Type::String);
         let data = Block::of_attributes([
             ("name", string().required()),
@@ -269,6 +297,7 @@ impl Schemas {
         ]);
         Self {
             moves,
+            names,
             config: Arc::new(Schema::new(
                 0,
                 Block::of_attributes([("region", string().optional())]),
@@ -307,6 +336,9 @@ impl SchemaSource for Schemas {
     fn ephemeral_resource_names(&self) -> Vec<Arc<str>> {
         vec![Arc::from("x_token")]
     }
+    fn identity(&self, name: &str) -> Option<Arc<IdentitySchema>> {
+        (self.names && name == "x_thing").then(|| Arc::new(identity_schema()))
+    }
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             move_resource_state: self.moves,
@@ -319,7 +351,11 @@ struct Scripted(Arc<Script>);
 
 impl Scripted {
     fn schemas(&self) -> Schemas {
-        Schemas::new(self.0.version, guard(&self.0.on_move).is_some())
+        Schemas::new(
+            self.0.version,
+            guard(&self.0.on_move).is_some(),
+            self.0.names.load(Ordering::SeqCst),
+        )
     }
 
     fn ty(&self, kind: &str) -> Type {
@@ -402,6 +438,7 @@ impl Provider for Scripted {
             legacy_type_system: false,
             deferred: None,
             reported: Vec::new(),
+            identity: None,
         };
         let rule = guard(&self.0.on_plan).clone();
         rule(&request, response)
@@ -435,12 +472,17 @@ impl Provider for Scripted {
                 Value::string("made")
             }
         });
+        let named = self.0.names.load(Ordering::SeqCst);
+        let identity = string(&new, "id")
+            .filter(|_| named)
+            .map(|id| identity(&id, "here"));
         let response = ApplyResponse {
             new,
             private: request.planned_private.clone(),
             legacy_type_system: false,
             outcome_unknown: false,
             reported: Vec::new(),
+            identity,
         };
         let rule = guard(&self.0.on_apply).clone();
         let done = |response: &ApplyResponse| {
@@ -509,6 +551,7 @@ impl Provider for Scripted {
             private: request.private.clone(),
             deferred: None,
             reported: Vec::new(),
+            identity: None,
         };
         let rule = guard(&self.0.on_read).clone();
         rule(&request, response)
@@ -572,15 +615,26 @@ impl Provider for Scripted {
         &self,
         request: ImportRequest,
     ) -> Result<Vec<ImportedObject>, Vec<Reported>> {
-        guard(&self.0.calls).push(format!("Import {}", request.id));
-        let there = guard(&self.0.world).get(&request.id).cloned();
+        let id = request.identity.as_ref().and_then(|i| string(i, "id"));
+        let id = id.unwrap_or_else(|| request.id.clone());
+        guard(&self.0.calls).push(format!("Import {id}"));
+        let there = guard(&self.0.world).get(&id).cloned();
         let found = there.map(|state| ImportedObject {
             kind: request.kind.clone(),
             state,
             private: Bytes::from([]),
+            identity: None,
         });
         let rule = guard(&self.0.on_import).clone();
         rule(&request, found.into_iter().collect())
+    }
+
+    async fn upgrade_resource_identity(
+        &self,
+        request: UpgradeIdentityRequest,
+    ) -> UpgradeIdentityResponse {
+        let rule = guard(&self.0.on_identity).clone();
+        rule(&request)
     }
 
     async fn move_resource_state(&self, request: MoveRequest) -> MoveResponse {

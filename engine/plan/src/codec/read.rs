@@ -11,9 +11,9 @@ use super::records::{
 use super::{types, values};
 use crate::{
     Action, ActionReason, Alternative, CheckKind, CheckObject, CheckResult, CheckStatus,
-    DeferredChange, DeferredReason, ExecutionGraph, FilesRead, Importing, ModuleFolder, NodeId,
-    OperationKind, OutputChange, Plan, PlanMode, PlannedKeys, PlannedProvider, PlannedVariable,
-    Prior, ResourceInstanceChange, SourceText,
+    DeferredChange, DeferredReason, ExecutionGraph, FilesRead, Identities, Importing, ModuleFolder,
+    NodeId, OperationKind, OutputChange, Plan, PlanMode, PlannedKeys, PlannedProvider,
+    PlannedVariable, Prior, ResourceInstanceChange, SourceText,
 };
 use formwork_addresses::{
     AbsProviderConfig, AbsResource, AbsResourceInstance, ModuleInstance, Resource,
@@ -291,9 +291,14 @@ impl Store<'_> {
             create_before_destroy: record.create_before_destroy,
             importing: record.import_id.clone().map(|id| Importing {
                 id,
+                identity: record.import_identity.clone(),
                 generated: record.generated.clone(),
             }),
             legacy_type_system: record.legacy,
+            identity: Identities {
+                before: record.identity_before.as_deref().map(Arc::from),
+                after: record.identity_after.as_deref().map(Arc::from),
+            },
         })
     }
 

@@ -132,6 +132,12 @@ pub(super) struct ChangeRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub import_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub import_identity: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity_before: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity_after: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generated: Option<String>,
     #[serde(default, skip_serializing_if = "no")]
     pub legacy: bool,

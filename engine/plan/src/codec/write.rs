@@ -352,6 +352,9 @@ impl Store {
                 .collect(),
             create_before_destroy: change.create_before_destroy,
             import_id: change.importing.as_ref().map(|i| i.id.clone()),
+            import_identity: change.importing.as_ref().and_then(|i| i.identity.clone()),
+            identity_before: change.identity.before.as_deref().map(str::to_owned),
+            identity_after: change.identity.after.as_deref().map(str::to_owned),
             generated: change.importing.as_ref().and_then(|i| i.generated.clone()),
             legacy: change.legacy_type_system,
         })

@@ -137,6 +137,7 @@ async fn imports_and_older_states() {
         let request = ImportRequest {
             kind: kind.into(),
             id: id.into(),
+            identity: None,
         };
         let found = lab
             .provider
@@ -154,6 +155,7 @@ async fn imports_and_older_states() {
     let wrong = ImportRequest {
         kind: kind.into(),
         id: "a/b/c/d".into(),
+        identity: None,
     };
     assert!(lab.provider.import_resource_state(wrong).await.is_err());
 

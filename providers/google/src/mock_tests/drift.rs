@@ -124,6 +124,7 @@ async fn many_are_read_by_list_and_the_lost_one_is_asked_for() {
             kind: kind.into(),
             current: s.clone(),
             private: Bytes::from([]),
+            identity: None,
         })
         .collect();
     let read = lab.provider.read_resources(requests).await;

@@ -123,6 +123,7 @@ impl Lab {
                 proposed: config.clone(),
                 config: config.clone(),
                 prior_private: Bytes::from([]),
+                identity: None,
             })
             .await
     }
@@ -147,6 +148,7 @@ impl Lab {
                     planned: planned.cloned().unwrap_or_else(null),
                     config: config.cloned().unwrap_or_else(null),
                     planned_private: Bytes::from([]),
+                    identity: None,
                 },
                 log,
             )
@@ -196,6 +198,7 @@ impl Lab {
                 kind: kind.into(),
                 current: current.clone(),
                 private: Bytes::from([]),
+                identity: None,
             })
             .await;
         assert!(read.reported.is_empty(), "{kind}: {}", told(&read.reported));

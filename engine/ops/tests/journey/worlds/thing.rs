@@ -408,6 +408,7 @@ impl Provider for Things {
             legacy_type_system: false,
             deferred: None,
             reported,
+            identity: None,
         };
         if request.proposed.is_null() {
             return answer(request.proposed, Vec::new(), Vec::new());
@@ -519,6 +520,7 @@ impl Provider for Things {
                 legacy_type_system: false,
                 outcome_unknown: unknown,
                 reported,
+                identity: None,
             }
         };
         // what it is configured by may not exist any more when all is destroyed
@@ -636,6 +638,7 @@ impl Provider for Things {
             private: request.private,
             deferred: None,
             reported,
+            identity: None,
         }
     }
 
@@ -714,6 +717,7 @@ impl Provider for Things {
             kind: request.kind,
             state,
             private: Bytes::from([]),
+            identity: None,
         }])
     }
 
