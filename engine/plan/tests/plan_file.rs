@@ -7,9 +7,10 @@
 use formwork_addresses::{AbsProviderConfig, AbsResourceInstance, DeposedKey};
 use formwork_plan::{
     Action, ActionReason, Alternative, CheckKind, CheckObject, CheckResult, CheckStatus,
-    DeferredChange, DeferredReason, ExecutionGraph, FORMAT_VERSION, FilesRead, Importing,
-    ModuleFolder, NodeId, OperationKind, OutputChange, Plan, PlanFileError, PlanMode, PlannedKeys,
-    PlannedProvider, PlannedVariable, Prior, ResourceInstanceChange, SourceText, decode, encode,
+    DeferredChange, DeferredReason, ExecutionGraph, FORMAT_VERSION, FilesRead, Identities,
+    Importing, ModuleFolder, NodeId, OperationKind, OutputChange, Plan, PlanFileError, PlanMode,
+    PlannedKeys, PlannedProvider, PlannedVariable, Prior, ResourceInstanceChange, SourceText,
+    decode, encode,
 };
 use formwork_values::{Deprecation, Mark, Marks, Number, Origin, Path, Refinement, Type, Value};
 use std::collections::BTreeMap;
@@ -213,10 +214,14 @@ impl Source {
             create_before_destroy: self.coin(),
             importing: self.maybe(|s| Importing {
                 id: s.name(),
+                identity: s.maybe(Self::name),
                 generated: s.maybe(Self::name),
             }),
             legacy_type_system: self.coin(),
-            identity: Default::default(),
+            identity: Identities {
+                before: self.maybe(Self::name).map(Arc::from),
+                after: self.maybe(Self::name).map(Arc::from),
+            },
         }
     }
 

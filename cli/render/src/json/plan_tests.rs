@@ -69,6 +69,7 @@ fn changes() {
     let mut imported = change("demo_vm.c", Action::NoOp, object(1), object(1));
     imported.importing = Some(Importing {
         id: "x".into(),
+        identity: None,
         generated: None,
     });
     let read_already = change("data.demo_vm.d", Action::NoOp, object(1), object(1));
@@ -227,4 +228,27 @@ fn variables_outputs_checks_and_ours() {
     );
     assert_eq!(got["formwork"]["cloud"], "world");
     assert_eq!(got["formwork"]["targets"], json!(["demo_vm.a"]));
+}
+
+#[test]
+fn identities_stand_with_the_change() {
+    let object = || Value::object([("id", Value::string("1"))]);
+    let mut imported = change("demo_vm.c", Action::NoOp, object(), object());
+    imported.importing = Some(Importing {
+        id: String::new(),
+        identity: Some("{\"id\":\"1\"}".to_owned()),
+        generated: None,
+    });
+    imported.identity = formwork_plan::Identities {
+        before: Some("{\"id\":\"1\",\"region\":null}".into()),
+        after: Some("{\"id\":\"1\",\"region\":\"r\"}".into()),
+    };
+    let plan = Plan {
+        changes: vec![imported],
+        ..Plan::default()
+    };
+    let shown = &read(&plan)["resource_changes"][0]["change"];
+    assert_eq!(shown["importing"], json!({"identity": {"id": "1"}}));
+    assert_eq!(shown["before_identity"], json!({"id": "1", "region": null}));
+    assert_eq!(shown["after_identity"], json!({"id": "1", "region": "r"}));
 }

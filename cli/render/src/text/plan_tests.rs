@@ -410,6 +410,7 @@ Plan: 0 to add, 0 to change, 0 to destroy.
     let mut imported = change(Action::NoOp, Some(object.clone()), Some(object));
     imported.importing = Some(Importing {
         id: "x/1".into(),
+        identity: None,
         generated: None,
     });
     check(

@@ -9,7 +9,7 @@ use formwork_provider_schema::{
     Attribute, AttributeKind, AttributeNesting, Block, BlockNesting, NestedBlock, Schema,
 };
 use formwork_syntax::quote;
-use formwork_values::{Kind, Value};
+use formwork_values::{Kind, Value, implied_from_json, value_to_json};
 
 /// The block, laid out, without a line end.
 pub(super) fn resource_block(
@@ -131,7 +131,14 @@ fn expression(out: &mut String, value: &Value) {
     match value.kind() {
         Kind::Null(_) | Kind::Unknown(_) | Kind::Marked(..) => out.push_str("null"),
         Kind::Bool(_) | Kind::Number(_) => out.push_str(&formwork_values::print::console(value)),
-        Kind::String(text) => out.push_str(&quote(text)),
+        Kind::String(text) => match json_of(text) {
+            Some(content) => {
+                out.push_str("jsonencode(");
+                expression(out, &content);
+                out.push(')');
+            }
+            None => out.push_str(&quote(text)),
+        },
         Kind::List(all) | Kind::Set(all) | Kind::Tuple(all) => {
             out.push('[');
             for (i, value) in all.iter().enumerate() {
@@ -147,6 +154,18 @@ fn expression(out: &mut String, value: &Value) {
             entries_of(out, ty.names().iter().map(|n| &**n).zip(values));
         }
     }
+}
+
+/// What a text is the JSON of, if it is an object or list just as `jsonencode` would write it: then it can
+/// be written as what it stands for, and planning finds no difference.
+fn json_of(text: &str) -> Option<Value> {
+    // jsonencode has other spellings for these
+    let respelt = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+    if !text.starts_with(['{', '[']) || text.contains(respelt) {
+        return None;
+    }
+    let content = implied_from_json(text.as_bytes()).ok()?;
+    (value_to_json(&content).ok()? == text).then_some(content)
 }
 
 fn entries_of<'v>(out: &mut String, entries: impl Iterator<Item = (&'v str, &'v Value)>) {
@@ -247,5 +266,32 @@ mod tests {
   }
 }"#
         );
+    }
+
+    #[test]
+    fn texts_that_are_json_are_written_as_what_they_stand_for() {
+        let cases = [
+            (
+                r#"{"a":[1,2.5,"x",null,true],"b.c":{}}"#,
+                "jsonencode({\n    a = [1, 2.5, \"x\", null, true]\n    \"b.c\" = {}\n  })",
+            ),
+            ("[]", "jsonencode([])"),
+            // not as jsonencode writes it: with spaces, in another order, with what it spells otherwise
+            (r#"{ "a": 1 }"#, r#""{ \"a\": 1 }""#),
+            (r#"{"b":1,"a":2}"#, r#""{\"b\":1,\"a\":2}""#),
+            (r#"["<"]"#, r#""[\"<\"]""#),
+            ("[1,", "\"[1,\""),
+            ("17", "\"17\""),
+            ("{}x", "\"{}x\""),
+        ];
+        for (text, expected) in cases {
+            let block = Block::of_attributes([("p", Attribute::new(Type::String).optional())]);
+            let value = Value::object([("p", Value::string(text))]);
+            let resource: formwork_addresses::AbsResource = "x_y.z".parse().expect("a resource");
+            let got = resource_block(&resource.resource, None, &Schema::new(0, block), &value);
+            let squeezed = |s: &str| s.split_whitespace().collect::<Vec<_>>().join(" ");
+            let wanted = format!("resource \"x_y\" \"z\" {{ p = {expected} }}");
+            assert_eq!(squeezed(&got), squeezed(&wanted), "{text}");
+        }
     }
 }

@@ -14,6 +14,7 @@ mod disk;
 mod ephemerals;
 mod faults;
 mod generated;
+mod identities;
 mod live;
 mod open_conditions;
 mod places;
