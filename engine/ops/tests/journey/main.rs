@@ -15,6 +15,7 @@ mod ephemerals;
 mod faults;
 mod generated;
 mod identities;
+mod lifecycles;
 mod live;
 mod open_conditions;
 mod places;

@@ -148,6 +148,13 @@ impl Script {
         *guard(&self.on_read) = Arc::new(rule);
     }
 
+    pub fn opens(
+        &self,
+        rule: impl Fn(&OpenRequest, OpenResponse) -> OpenResponse + Send + Sync + 'static,
+    ) {
+        *guard(&self.on_open) = Arc::new(rule);
+    }
+
     /// Answers as a good provider again.
     pub fn behaves(&self) {
         self.plans(|_, r| r);
