@@ -366,7 +366,7 @@ fn interrupted_while_a_service_does_not_answer() {
     let env = env();
     env.write(
         "main.tf",
-        &format!(
+        format!(
             "terraform {{\n  required_providers {{\n    google = {{ source = \"hashicorp/google\" }}\n  }}\n}}\n\
              provider \"google\" {{\n  project                 = \"p\"\n  region                  = \"us-central1\"\n  \
              access_token            = \"t\"\n  compute_custom_endpoint = \"http://{endpoint}/compute/v1/\"\n}}\n\

@@ -492,3 +492,86 @@ fn credentials_of_a_backend_are_not_shown() {
     let log = std::fs::read(env.path().join("world/log.jsonl")).unwrap_or_default();
     nothing_in("the mock's log", &log, &all());
 }
+
+#[test]
+fn files_of_values_are_not_quoted() {
+    let canary = |n: usize| {
+        canary("quoted", n)
+            .replace('\\', "\\\\")
+            .replace('"', "\\\"")
+    };
+    let raw = format!("{MARK}quoted");
+    let files = [
+        // what cannot be read: nobody knows where a value ends
+        format!("secret = \"{}\nplain = 1\n", canary(0)),
+        format!("secret = <<EOT\n{raw}\n{raw}\n"),
+        format!("secret = \"a\" {raw}\n"),
+        format!("secret = [\"{}\", }}\n", canary(1)),
+        // what is no constant
+        format!("secret = {raw}\n"),
+        format!("secret = \"${{{raw}}}\"\n"),
+        format!("secret = {raw}(1)\n"),
+        format!("secret = {{ {raw} = {raw}.{raw} }}\n"),
+        // what has no place
+        format!("secret \"{raw}\" {{\n  {raw} = 1\n}}\n"),
+        format!("secrte = \"{}\"\n", canary(2)),
+        format!("secret = \"a\"\nsecret = \"{}\"\n", canary(3)),
+        // what does not fit
+        format!("secret = [\"{}\"]\n", canary(4)),
+        format!("passing = {{ a = \"{}\" }}\n", canary(5)),
+    ];
+    let variables = r#"
+variable "secret" {
+  type      = string
+  sensitive = true
+  default   = ""
+}
+
+variable "passing" {
+  type      = number
+  ephemeral = true
+  default   = 1
+}
+
+variable "plain" {
+  type    = number
+  default = 1
+}
+"#;
+    for text in &files {
+        let env = surroundings();
+        env.write("main.tf", variables);
+        env.write("terraform.tfvars", text);
+        for words in [
+            &["plan"][..],
+            &["plan", "-json"],
+            &["plan", "-compact-warnings"],
+        ] {
+            let ran = env.run(words);
+            silent(&format!("{text}: {words:?}"), &ran);
+            let told = ran.text();
+            assert!(
+                [
+                    "terraform.tfvars line ",
+                    "\"filename\":\"terraform.tfvars\"",
+                    "terraform.tfvars:"
+                ]
+                .iter()
+                .any(|place| told.contains(place)),
+                "{text}: {told}"
+            );
+        }
+        nothing_in("log", &env.bytes("log.txt"), &all());
+    }
+    // what is no secret is shown where it stands
+    for (text, shown) in [
+        ("plain = \"x\"\nsecret = \"hidden\"\n", "plain = \"x\""),
+        ("plain = var.y\nsecret = \"hidden\"\n", "plain = var.y"),
+    ] {
+        let env = surroundings();
+        env.write("main.tf", variables);
+        env.write("terraform.tfvars", text);
+        let told = env.run(&["plan"]).exits(1).text();
+        assert!(told.contains(shown) && !told.contains("hidden"), "{told}");
+    }
+}

@@ -64,7 +64,7 @@ pub fn read(environment: &Environment, sources: &mut SourceMap) -> (CliConfig, D
         }
     };
     let name = path.display().to_string();
-    let file = sources.add(&*name, &bytes[..]);
+    let file = sources.add_private(&*name, &bytes[..]);
     let body = said.take(formwork_syntax::parse(file, &bytes));
     blocks(&body, &mut config, &mut said);
     (config, said)

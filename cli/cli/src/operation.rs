@@ -11,7 +11,7 @@ use crate::providers::NativeProviders;
 use crate::runtime::{Interrupts, RuntimeSleeper};
 use crate::session::{Session, exit};
 use formwork_addresses::ProviderAddr;
-use formwork_configuration::ModuleFetcher;
+use formwork_configuration::{ModuleFetcher, disclose_undecided};
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_ops::Settings;
 use formwork_plan::{ChangeSummary, Plan};
@@ -112,12 +112,7 @@ impl Operation {
         let inputs = inputs.unwrap_or(&nothing);
         let (mut values, said) = gather(session, inputs);
         let early = wanted.early || wanted.variables.is_none();
-        if said.has_errors() && !(early && inputs.0.is_empty()) {
-            return Err(refuse(said, &values.sources));
-        }
-        let detach_after = session
-            .detach_after()
-            .map_err(|said| refuse(said, &values.sources))?;
+        let unreadable = said.has_errors() && !(early && inputs.0.is_empty());
         let fetcher = wanted.fetcher.clone();
         let fetcher = fetcher.unwrap_or_else(|| Arc::new(modules::installed(session)));
         let reader = session.reader();
@@ -139,6 +134,19 @@ impl Operation {
             std::mem::forget(read.clone());
             read
         };
+        if unreadable {
+            // what is wrong with a value is shown if its declaration says that it is no secret
+            if wanted.plan.is_none() {
+                let read = given(&values);
+                if let Some(root) = Preview::of(&read).configuration.root() {
+                    disclose_undecided(root, &mut values.sources);
+                }
+            }
+            return Err(refuse(said, &values.sources));
+        }
+        let detach_after = session
+            .detach_after()
+            .map_err(|said| refuse(said, &values.sources))?;
         let mut read = None;
         let mut preview = match wanted.plan {
             Some(plan) => Preview::of_plan(session, plan),

@@ -80,6 +80,7 @@ pub fn root_variables(
 ) -> Checked<RootVariables> {
     let mut diagnostics = Diagnostics::new();
     let mut all = RootVariables::default();
+    disclose_undecided(module, sources);
     for v in module.variables.values() {
         match root_value(v, layers, sources, &mut diagnostics) {
             Some(value) => {
@@ -88,8 +89,16 @@ pub fn root_variables(
             None => all.missing.push(v.name.clone()),
         }
     }
-    undeclared(module, layers, &mut diagnostics);
+    undeclared(module, layers, sources, &mut diagnostics);
     (all, diagnostics)
+}
+
+/// Discloses what files of values say of variables that are no secrets, where it could not be understood.
+pub fn disclose_undecided(module: &Module, sources: &mut SourceMap) {
+    sources.decide(|name| {
+        let variable = module.variables.get(name);
+        variable.is_some_and(|v| !v.may_be_secret())
+    });
 }
 
 /// The value of one root variable, converted but not marked; `None` if none is given and there is no
@@ -135,7 +144,12 @@ fn accept(
 ) -> Value {
     let stand_in = || Value::unknown(v.constraint.ty.without_optional());
     let (value, range) = match given {
-        Given::Value(g) => (g.value.clone(), g.range),
+        Given::Value(g) => {
+            if !v.may_be_secret() {
+                sources.disclose(g.name_range.to(g.range));
+            }
+            (g.value.clone(), g.range)
+        }
         Given::Text(text) => {
             let (value, said) = v.value_from_text(text, sources);
             let failed = said.has_errors();
@@ -186,7 +200,12 @@ fn accept(
     }
 }
 
-fn undeclared(module: &Module, layers: &[InputLayer], diagnostics: &mut Diagnostics) {
+fn undeclared(
+    module: &Module,
+    layers: &[InputLayer],
+    sources: &mut SourceMap,
+    diagnostics: &mut Diagnostics,
+) {
     let mut in_files = 0usize;
     for layer in layers {
         for (name, given) in &layer.values {
@@ -209,7 +228,10 @@ fn undeclared(module: &Module, layers: &[InputLayer], diagnostics: &mut Diagnost
                         ),
                     );
                     let d = match given {
-                        Given::Value(g) => d.at(g.range),
+                        Given::Value(g) => {
+                            sources.disclose(g.name_range);
+                            d.at(g.name_range)
+                        }
                         Given::Text(_) => d,
                     };
                     diagnostics.push(suggest(d, name, names()));

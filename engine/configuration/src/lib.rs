@@ -55,8 +55,8 @@ pub use configuration::{Configuration, ProviderKey, RequiredProvider, ResolvedPr
 pub use depends_on::{ProviderReference, StaticReference};
 pub use formwork_eval::{Defaults, TypeConstraint, parse_type_constraint};
 pub use inputs::{
-    Given, InputLayer, InputOrigin, RootVariables, automatic_value_files, missing_variable,
-    root_variables,
+    Given, InputLayer, InputOrigin, RootVariables, automatic_value_files, disclose_undecided,
+    missing_variable, root_variables,
 };
 pub use language::{LANGUAGE_LEVEL, LanguageLevel};
 pub use load::{Loading, load};

@@ -16,6 +16,8 @@ pub struct GivenValue {
     pub value: Value,
     /// The value's text.
     pub range: SourceRange,
+    /// The name's text.
+    pub name_range: SourceRange,
 }
 
 impl fmt::Debug for GivenValue {
@@ -46,13 +48,14 @@ impl fmt::Display for Unsuitable {
 
 impl std::error::Error for Unsuitable {}
 
-/// Reads a `.tfvars` or `.tfvars.json` file: arguments with constant values.
+/// Reads a `.tfvars` or `.tfvars.json` file: arguments with constant values. The file is private: which
+/// of its values are secrets is known to those who know their declarations, and they disclose the others.
 pub fn parse_tfvars(
     name: &str,
     bytes: &[u8],
     sources: &mut SourceMap,
 ) -> Checked<BTreeMap<Arc<str>, GivenValue>> {
-    let file = sources.add(name, bytes);
+    let file = sources.add_private(name, bytes);
     let (body, mut diagnostics) = formwork_syntax::parse_named(file, name, bytes);
     for block in body.blocks() {
         let kind = &block.block_type;
@@ -64,6 +67,7 @@ pub fn parse_tfvars(
             ),
         )
         .at(block.type_range);
+        sources.disclose(block.type_range);
         diagnostics.push(if &**kind == "variable" {
             d.hint(
                 "Variables are declared in .tf files; here they are given values, as in \
@@ -81,14 +85,32 @@ pub fn parse_tfvars(
     };
     for a in attributes {
         if let Some(value) = constant(&a.expression, &mut diagnostics) {
+            let given = GivenValue {
+                value,
+                range: a.expression.range(),
+                name_range: a.name_range,
+            };
+            values.insert(a.name.clone(), given);
+        } else {
+            // of what ends nobody knows where, the line on which it begins
             let range = a.expression.range();
-            values.insert(a.name.clone(), GivenValue { value, range });
+            let from = usize::try_from(range.start).unwrap_or(bytes.len());
+            let line = bytes.get(from..).unwrap_or_default().iter();
+            let length = line.take_while(|b| **b != b'\n').count();
+            let end = range.start + u32::try_from(length).unwrap_or(u32::MAX);
+            let first = SourceRange::new(file, a.name_range.start, range.end.min(end));
+            sources.leave_undecided(&a.name, first);
         }
     }
     (values, diagnostics)
 }
 
 impl InputVariable {
+    /// Whether what is given for it may be a secret: it says so, and is sensitive or ephemeral.
+    pub fn may_be_secret(&self) -> bool {
+        self.sensitive || self.ephemeral
+    }
+
     /// A value from text, as `-var` and `TF_VAR_*` give it: taken as it is where the variable is a
     /// primitive or says no type, and read as an expression of constants where it is more.
     pub fn value_from_text(&self, text: &str, sources: &mut SourceMap) -> Checked<Value> {
@@ -96,7 +118,11 @@ impl InputVariable {
             return (Value::string(text), Diagnostics::new());
         }
         let name = format!("<value for var.{}>", self.name);
-        let file = sources.add(name, text.as_bytes());
+        let file = sources.add_private(name, text.as_bytes());
+        if !self.may_be_secret() {
+            let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+            sources.disclose(SourceRange::new(file, 0, end));
+        }
         let (e, mut diagnostics) =
             formwork_syntax::parse_expression(file, text.as_bytes(), OffsetMap::PLAIN);
         let value = if diagnostics.has_errors() {

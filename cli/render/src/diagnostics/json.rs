@@ -49,6 +49,7 @@ pub(crate) fn write_diagnostic(
     snippets: &mut Snippets<'_>,
     signatures: &dyn Signatures,
 ) {
+    let diagnostic = &*snippets.presentable(diagnostic);
     o.text(
         "severity",
         match diagnostic.severity {

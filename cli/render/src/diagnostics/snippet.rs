@@ -2,6 +2,7 @@
 
 use formwork_diagnostics::{Diagnostic, FileId, Position, SourceMap, SourceRange};
 use formwork_syntax::{Block, parse, quote};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// How many lines a context may add before only the subject's own lines are shown.
@@ -19,7 +20,7 @@ pub(crate) struct Snippet {
     pub context: Option<String>,
     /// Number of the first line shown.
     pub first_line: u32,
-    /// The lines, without their ends.
+    /// The lines, without their ends; none where they may hold secrets.
     pub lines: Vec<String>,
     /// Bytes of the lines, joined by line feeds, that are meant.
     pub highlight: std::ops::Range<usize>,
@@ -38,6 +39,11 @@ impl<'s> Snippets<'s> {
             sources,
             blocks: BTreeMap::new(),
         }
+    }
+
+    /// A diagnostic as it may be shown.
+    pub(crate) fn presentable<'d>(&self, diagnostic: &'d Diagnostic) -> Cow<'d, Diagnostic> {
+        self.sources.presentable(diagnostic)
     }
 
     /// The snippet of a diagnostic; `None` if it has no subject in these sources.
@@ -65,7 +71,21 @@ impl<'s> Snippets<'s> {
                 (first_line, last_line) = (first, last);
             }
         }
-        let lines: Vec<String> = (first_line..=last_line).map(|n| file.line(n)).collect();
+        if !self.sources.is_visible(subject) {
+            return Some(Snippet {
+                file: file.name.clone(),
+                start,
+                end,
+                context: None,
+                first_line,
+                lines: Vec::new(),
+                highlight: 0..0,
+            });
+        }
+        let visible = self.sources.visible(subject.file);
+        let lines: Vec<String> = (first_line..=last_line)
+            .map(|n| file.line_in(n, &visible))
+            .collect();
         // position of each place among the joined lines; a carriage return is no part of those
         let offset = |p: Position| {
             let before: usize = lines

@@ -82,6 +82,7 @@ pub fn compact_warnings(diagnostics: &Diagnostics, sources: &SourceMap, style: S
 }
 
 fn write(out: &mut String, diagnostic: &Diagnostic, snippets: &mut Snippets<'_>, style: Style) {
+    let diagnostic = &*snippets.presentable(diagnostic);
     let (role, word) = match diagnostic.severity {
         Severity::Error => (Role::Error, "Error: "),
         Severity::Warning => (Role::Warning, "Warning: "),
@@ -149,6 +150,9 @@ fn push_snippet(lines: &mut Vec<String>, diagnostic: &Diagnostic, snippet: &Snip
     }
     place.push(':');
     lines.push(place);
+    if snippet.lines.is_empty() {
+        lines.push("  (not shown: values may be secrets)".to_owned());
+    }
     let digits = (snippet.first_line as usize + snippet.lines.len())
         .to_string()
         .len()

@@ -83,7 +83,12 @@ pub(super) fn of_run(
             if let Some(value) = value(attribute, &place, &functions, &mut said) {
                 values.seen.insert(name.clone(), value.clone());
                 let range = attribute.expression.range();
-                layer.insert(name.clone(), Given::Value(GivenValue { value, range }));
+                let given = GivenValue {
+                    value,
+                    range,
+                    name_range: attribute.name_range,
+                };
+                layer.insert(name.clone(), Given::Value(given));
             }
         }
         values.layers.push(InputLayer {
