@@ -87,18 +87,6 @@ fn changes() {
         got["resource_changes"],
         json!([
             {
-                "address": "module.m[\"k\"].demo_vm.a[0]", "previous_address": "demo_vm.old",
-                "module_address": "module.m[\"k\"]", "mode": "managed", "type": "demo_vm",
-                "name": "a", "index": 0, "provider_name": "registry.terraform.io/hashicorp/demo",
-                "change": {
-                    "actions": ["create", "delete"], "before": object(1),
-                    "after": {"n": [2], "secret": "s"}, "after_unknown": {"id": true, "n": [false]},
-                    "before_sensitive": sensitive, "after_sensitive": sensitive,
-                    "replace_paths": [["n", 0]]
-                },
-                "action_reason": "replace_because_cannot_update"
-            },
-            {
                 "address": "demo_vm.b", "mode": "managed", "type": "demo_vm", "name": "b",
                 "provider_name": "registry.terraform.io/hashicorp/demo", "deposed": "0123abcd",
                 "change": {
@@ -123,6 +111,18 @@ fn changes() {
                     "after_unknown": {}, "before_sensitive": sensitive, "after_sensitive": false
                 },
                 "action_reason": "delete_because_no_resource_config"
+            },
+            {
+                "address": "module.m[\"k\"].demo_vm.a[0]", "previous_address": "demo_vm.old",
+                "module_address": "module.m[\"k\"]", "mode": "managed", "type": "demo_vm",
+                "name": "a", "index": 0, "provider_name": "registry.terraform.io/hashicorp/demo",
+                "change": {
+                    "actions": ["create", "delete"], "before": object(1),
+                    "after": {"n": [2], "secret": "s"}, "after_unknown": {"id": true, "n": [false]},
+                    "before_sensitive": sensitive, "after_sensitive": sensitive,
+                    "replace_paths": [["n", 0]]
+                },
+                "action_reason": "replace_because_cannot_update"
             }
         ])
     );
