@@ -41,6 +41,9 @@ pub(crate) fn build(configuration: &Configuration) -> Built {
         collect(configuration, path, module, &mut found);
     }
     let mut built = Built::default();
+    built.index.reserve(found.len());
+    built.nodes.reserve(found.len());
+    built.ranges.reserve(found.len());
     for (number, (node, range)) in (0u32..).zip(found) {
         built.index.insert(node.clone(), number);
         built.nodes.push(node);
@@ -238,6 +241,10 @@ impl Wiring<'_> {
         let Some(to) = self.built.index.get(&target).copied() else {
             return; // Reported when the configuration was loaded.
         };
+        self.edge(to, written);
+    }
+
+    fn edge(&mut self, to: Node, written: Option<SourceRange>) {
         if let Some(range) = written {
             self.built.written.entry((self.at, to)).or_insert(range);
         }
@@ -348,11 +355,12 @@ impl Wiring<'_> {
     /// order but a mistake of its own.
     fn resource_edge(&mut self, r: &Resource, written: Option<SourceRange>) {
         let target = node(self.path, What::Resource(r.clone()));
-        match (self.built.index.get(&target), written) {
-            (Some(n), Some(range)) if *n == self.at => {
-                self.built.self_references.push((self.at, range));
-            }
-            _ => self.edge_to(target, written),
+        let Some(to) = self.built.index.get(&target).copied() else {
+            return; // Reported when the configuration was loaded.
+        };
+        match written {
+            Some(range) if to == self.at => self.built.self_references.push((self.at, range)),
+            _ => self.edge(to, written),
         }
     }
 
