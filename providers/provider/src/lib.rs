@@ -21,6 +21,7 @@
 
 mod ephemeral;
 mod guarded;
+mod hiding;
 mod provisioner;
 mod registry;
 mod requests;

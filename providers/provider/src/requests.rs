@@ -1,5 +1,6 @@
 //! What is asked of a provider, and what it answers.
 
+use crate::hiding::Secrets;
 use crate::unsupported;
 use formwork_addresses::AbsResourceInstance;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceRange};
@@ -38,20 +39,14 @@ impl Reported {
         self.diagnostic.is_error()
     }
 
-    /// Takes the sensitive texts of `values` out of what a provider says: services quote what they
-    /// were sent.
+    /// Takes the sensitive and ephemeral texts of `values` out of what a provider says, in every form in
+    /// which they are likely to be quoted: services quote what they were sent.
     pub fn hiding(mut reported: Vec<Self>, values: &[&Value]) -> Vec<Self> {
         if reported.is_empty() {
             return reported;
         }
-        let secrets: Vec<_> = values.iter().flat_map(|v| v.sensitive_texts()).collect();
-        let clean = |text: &mut String| {
-            for secret in &secrets {
-                if text.contains(&**secret) {
-                    *text = text.replace(&**secret, "(sensitive value)");
-                }
-            }
-        };
+        let secrets = Secrets::of(values);
+        let clean = |text: &mut String| secrets.hide(text);
         for r in &mut reported {
             clean(&mut r.diagnostic.summary);
             clean(&mut r.diagnostic.detail);

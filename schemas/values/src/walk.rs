@@ -74,12 +74,12 @@ impl Value {
         }
     }
 
-    /// The texts of sensitive parts that are long enough to be told from ordinary words (4 characters
+    /// The texts of sensitive and ephemeral parts that are long enough to be told from ordinary words (4 characters
     /// and more), so that whoever shows somebody else's words can take them out. Shown to nobody.
     pub fn sensitive_texts(&self) -> Vec<std::sync::Arc<str>> {
         let mut found = Vec::new();
         self.walk(&mut |_, value| {
-            if value.marks().is_sensitive() {
+            if value.marks().is_sensitive() || value.marks().is_ephemeral() {
                 value.unmarked().clone().reveal().walk(&mut |_, part| {
                     if let Some(text) = part.as_shared_str()
                         && text.chars().count() >= 4

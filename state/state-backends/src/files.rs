@@ -2,9 +2,9 @@
 
 use crate::file_lock::{self, try_lock};
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Ends the names of files that are not finished; one that a crash left is removed by the next holder
@@ -67,6 +67,16 @@ pub(crate) fn read_open(mut file: &File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Makes a file that is about to hold secrets readable by its owner only: one that was there before, of
+/// another tool perhaps, has the mode that it was made with. Of a file that is somebody else's, who let
+/// this user write to it, the mode is theirs to choose.
+pub(crate) fn make_private(file: &File) {
+    let private = |m: fs::Metadata| m.permissions().mode() & 0o077 == 0;
+    if !file.metadata().is_ok_and(private) {
+        let _ = file.set_permissions(Permissions::from_mode(0o600));
+    }
+}
+
 /// Replaces the file at `path` by one with `bytes`, durable when it returns. The new file, open for
 /// appending, comes back; it was locked before it took its place if `locked`.
 pub(crate) fn replace(path: &Path, bytes: &[u8], process: u32, locked: bool) -> io::Result<File> {
@@ -80,6 +90,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], process: u32, locked: bool) -> 
             .open(&new)?;
         // one that a process of the same number left
         file.set_len(0)?;
+        make_private(&file);
         file.write_all(bytes)?;
         // its length is part of that; its times are not, and nobody needs them
         file.sync_data()?;
@@ -118,6 +129,7 @@ pub(crate) fn replace_held(
     let back = || {
         // by the descriptor that has the lock: closing another could give it up
         let mut held = held;
+        make_private(held);
         held.set_len(0)?;
         held.write_all(bytes)?;
         held.sync_data()?;

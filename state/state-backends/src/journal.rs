@@ -132,6 +132,7 @@ impl Writer {
                     holder: None,
                 });
             };
+            files::make_private(&locked.file);
             files::remove_unfinished(&self.path);
             self.locked = Some(locked);
         }

@@ -226,7 +226,10 @@ impl Inner {
             .mode(0o600)
             .open(self.info_path());
         match file {
-            Ok(mut file) => file.write_all(info.to_json().as_bytes()),
+            Ok(mut file) => {
+                files::make_private(&file);
+                file.write_all(info.to_json().as_bytes())
+            }
             Err(_) => Ok(()),
         }
     }

@@ -95,6 +95,50 @@ fn snapshots_are_replaced_as_a_whole_and_private() {
     assert_eq!(read.as_deref(), Some(&b"fourth"[..]));
 }
 
+/// A state that is everybody's to read, as Terraform under a common umask leaves it, and what else may have
+/// been left beside it, becomes its owner's, also behind a link.
+#[test]
+fn what_others_could_read_becomes_private() {
+    for (linked, locked) in [(false, false), (false, true), (true, false), (true, true)] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let elsewhere = tempfile::tempdir().expect("a directory");
+        let one = store(&dir);
+        let state = if linked {
+            let state = elsewhere.path().join("state");
+            std::os::unix::fs::symlink(&state, dir.path().join("terraform.tfstate"))
+                .expect("linked");
+            state
+        } else {
+            dir.path().join("terraform.tfstate")
+        };
+        let left = |path: &Path, text: &str| {
+            fs::write(path, text).expect("written");
+            fs::set_permissions(path, fs::Permissions::from_mode(0o644)).expect("allowed");
+        };
+        left(&state, "old");
+        let one = if linked { store(&dir) } else { one };
+        left(one.journal_path(), "");
+        let backup = one.path().with_file_name(format!(
+            "{}.backup",
+            one.path().file_name().expect("a name").to_string_lossy()
+        ));
+        left(&backup, "older");
+        if locked {
+            block_on(one.lock(&info("one"))).expect("free");
+        }
+        block_on(one.append_journal(b"entry\n".to_vec())).expect("written");
+        block_on(one.write_snapshot(b"new")).expect("written");
+        let what = format!("linked: {linked}, locked: {locked}");
+        assert_eq!(fs::read(&state).expect("there"), b"new", "{what}");
+        for path in [state.as_path(), one.journal_path(), &backup] {
+            assert_eq!(mode(path), 0o600, "{what}: {path:?}");
+        }
+        if locked {
+            block_on(one.unlock("one")).expect("released");
+        }
+    }
+}
+
 #[test]
 fn a_lock_excludes_others_also_after_a_write() {
     let dir = tempfile::tempdir().expect("a directory");
