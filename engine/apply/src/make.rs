@@ -616,7 +616,7 @@ impl Run<'_> {
                 const SUMMARY: &str = "Provider returned invalid result object after apply";
                 let problem = "the object holds values that are not known";
                 said.push(against_rules(SUMMARY, change, place, problem));
-            } else {
+            } else if !response.legacy_type_system || tracing::enabled!(tracing::Level::WARN) {
                 let mut wrong = assert_object_compatible(&place.schema.block, &plan.planned, &new);
                 if response.legacy_type_system {
                     for w in wrong.drain(..) {
