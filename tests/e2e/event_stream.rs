@@ -1,7 +1,9 @@
 //! Lines of JSON for programs: `-json`, and `-json-into` beside the text for people.
 
 use crate::env;
+use formwork_testkit::{TestEnv, interrupt, until};
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt as _;
 
 const MAIN: &str = r#"
 variable "v" {
@@ -143,7 +145,77 @@ fn a_file_beside_the_text() {
             }
         }
     }
+    // commands that answer with one document, and tests
+    env.write("more", "old").write(
+        "a.tftest.hcl",
+        "run \"r\" {\n  expect_failures = [check.c]\n}\n",
+    );
+    let open = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(env.path().join("more"), open).expect("set");
+    env.run(&["validate", "-json-into=more"])
+        .exits(0)
+        .says(&["The configuration is valid"]);
+    assert_eq!(
+        env.text("more"),
+        env.run(&["validate", "-json"]).exits(0).stdout
+    );
+    assert_eq!(mode(&env, "more"), 0o600);
+    env.run(&["test", "-json-into=tested"])
+        .exits(0)
+        .says(&["1 passed"]);
+    let told = kinds(&lines(&env.text("tested")));
+    assert!(
+        told.starts_with("version test_abstract test_file"),
+        "{told}"
+    );
+    assert!(told.ends_with("test_summary"), "{told}");
+    assert_eq!(mode(&env, "tested"), 0o600);
+    // what goes wrong is in it
+    env.write("bad.tf", "x");
+    for command in ["plan", "apply", "refresh", "init"] {
+        let ran = env.run(&[command, "-json-into=wrong"]);
+        ran.exits(1);
+        let told = lines(&env.text("wrong"));
+        let last = told.last().expect("lines");
+        assert_eq!(last["@level"], "error", "{command}: {last}");
+        assert_eq!(mode(&env, "wrong"), 0o600);
+    }
+    env.run(&["validate", "-json-into=wrong"]).exits(1);
+    let told: Value = serde_json::from_str(&env.text("wrong")).expect("JSON");
+    assert_eq!(told["valid"], false);
+    for command in ["validate", "test"] {
+        env.run(&[command, "-json", "-json-into=x"]).exits(1);
+    }
     env.run(&["plan", "-json-into=none/lines"])
         .exits(1)
         .says(&["Failed to write the event stream"]);
+}
+
+fn mode(env: &TestEnv, path: &str) -> u32 {
+    let file = std::fs::metadata(env.path().join(path)).expect("a file");
+    file.permissions().mode() & 0o777
+}
+
+/// A run that is interrupted tells its end.
+#[test]
+fn an_interrupted_run() {
+    let env = env();
+    env.write(
+        "main.tf",
+        "resource \"terraform_data\" \"a\" {\n  provisioner \"local-exec\" {\n    command = \"touch begun; \
+         while [ ! -e end ]; do sleep 0.05; done\"\n  }\n}\nresource \"terraform_data\" \"b\" {\n  input = \
+         terraform_data.a.id\n}\n",
+    );
+    let mut run = env.start(&["apply", "-auto-approve", "-json-into=lines"]);
+    until("it works", || env.has("begun"));
+    interrupt(&run);
+    until("it has noticed", || {
+        env.started_output().to_lowercase().contains("interrupt")
+    });
+    env.write("end", "");
+    assert!(!run.wait().expect("it ends").success());
+    let told = lines(&env.text("lines"));
+    let last = told.last().expect("lines");
+    assert_eq!(last["type"], "diagnostic", "{}", kinds(&told));
+    assert_eq!(mode(&env, "lines"), 0o600);
 }

@@ -174,28 +174,41 @@ impl Session {
     ) -> Result<Self, u8> {
         let mut session = self.clone();
         let into = streaming.json_into.as_deref();
-        if streaming.json && into.is_some() {
+        self.one_stream(streaming)?;
+        if streaming.json || into.is_some() {
+            let level = self.level(strict_version).version.to_string();
+            match Stream::begin(self, into, level, command) {
+                Ok(stream) => session.stream = Some(Arc::new(stream)),
+                Err(error) => {
+                    return Err(self.cannot_stream(into.unwrap_or(Path::new("-")), &error));
+                }
+            }
+            session.is_for_people = !streaming.json;
+        }
+        Ok(session)
+    }
+
+    /// Refuses what programs read at two places.
+    ///
+    /// # Errors
+    /// The exit code, when both are wanted, which was said.
+    pub fn one_stream(&self, streaming: &Streaming) -> Result<(), u8> {
+        if streaming.json && streaming.json_into.is_some() {
             return Err(self.fail(
                 "Failed to parse command-line flags",
                 "-json writes the lines to standard output, -json-into=FILE beside the text for people \
                  into a file: only one of them can be meant.",
             ));
         }
-        if streaming.json || into.is_some() {
-            let level = self.level(strict_version).version.to_string();
-            match Stream::begin(self, into, level, command) {
-                Ok(stream) => session.stream = Some(Arc::new(stream)),
-                Err(error) => {
-                    let path = into.unwrap_or(Path::new("-")).display();
-                    return Err(self.fail(
-                        "Failed to write the event stream",
-                        format!("The file {path} cannot be written: {error}."),
-                    ));
-                }
-            }
-            session.is_for_people = !streaming.json;
-        }
-        Ok(session)
+        Ok(())
+    }
+
+    /// Says why what programs read cannot be written, and gives the exit code.
+    pub fn cannot_stream(&self, path: &Path, error: &std::io::Error) -> u8 {
+        self.fail(
+            "Failed to write the event stream",
+            format!("The file {} cannot be written: {error}.", path.display()),
+        )
     }
 
     /// The functions of the language, for what their signatures say: none of them reads a file.

@@ -24,6 +24,24 @@ pub struct Stream {
     command: Option<PlanMode>,
 }
 
+/// Begins a file anew that only its owner may read.
+///
+/// # Errors
+/// Why it cannot be written.
+pub fn private_file(session: &Session, path: &Path) -> std::io::Result<File> {
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(session.environment.working.join(path))?;
+    // one that was there before may be anybody's to read
+    if file.metadata()?.is_file() {
+        file.set_permissions(Permissions::from_mode(0o600))?;
+    }
+    Ok(file)
+}
+
 impl Stream {
     /// A stream to standard output, or into a file that is begun anew; its first line is written.
     ///
@@ -35,19 +53,7 @@ impl Stream {
         level: String,
         command: Option<PlanMode>,
     ) -> std::io::Result<Self> {
-        let file = into.map(|path| {
-            let file = OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(session.environment.working.join(path))?;
-            // one that was there before may be anybody's to read
-            if file.metadata()?.is_file() {
-                file.set_permissions(Permissions::from_mode(0o600))?;
-            }
-            std::io::Result::Ok(file)
-        });
+        let file = into.map(|path| private_file(session, path));
         let stream = Self {
             file: file.transpose()?.map(Mutex::new),
             clock: session.environment.clock.clone(),

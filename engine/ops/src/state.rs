@@ -6,6 +6,7 @@ use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_journal::{
     Head, OperationId, PendingOperation, Recorder, SnapshotHash, decode, replay,
 };
+use formwork_plan::Event;
 use formwork_state::{
     JournalSupport, LockInfo, OtherKeys, Sleeper, Snapshot, State, lock_within, timestamp, v4,
 };
@@ -104,7 +105,7 @@ impl Held {
     pub async fn release(self, session: &Session) -> Diagnostics {
         session.store.unlock_journal().await;
         match self.lock {
-            Some(id) => session.store.unlock(&id).await.err().unwrap_or_default(),
+            Some(id) => unlock(session, &id).await.err().unwrap_or_default(),
             None => Diagnostics::new(),
         }
     }
@@ -208,15 +209,35 @@ async fn lock(session: &Session, operation: &str) -> Result<Option<String>, Diag
         created: timestamp(environment.clock.now()),
         path: session.store.describe(),
     };
-    lock_within(
-        &*session.store,
-        &info,
-        session.settings.lock_timeout,
-        &UntilCancelled(session),
-    )
-    .await
-    .map_err(formwork_state::LockError::into_diagnostics)?;
+    let sleeper = UntilCancelled(session);
+    let timeout = session.settings.lock_timeout;
+    let locking = lock_within(&*session.store, &info, timeout, &sleeper);
+    telling(session, Event::Locking, locking)
+        .await
+        .map_err(formwork_state::LockError::into_diagnostics)?;
     Ok(Some(info.id))
+}
+
+/// Releases the state.
+async fn unlock(session: &Session, id: &str) -> Result<(), Diagnostics> {
+    telling(session, Event::Unlocking, session.store.unlock(id)).await
+}
+
+/// How long a lock may take before those who watch are told of it, as Terraform has it.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// Does something, and tells that it takes a while if it does.
+async fn telling<T>(session: &Session, event: Event, work: impl Future<Output = T>) -> T {
+    use futures::future::{Either, select};
+    let work = std::pin::pin!(work);
+    let patience = std::pin::pin!(session.sleeper.sleep(PATIENCE));
+    match select(work, patience).await {
+        Either::Left((done, _)) => done,
+        Either::Right(((), work)) => {
+            session.events.emit(event);
+            work.await
+        }
+    }
 }
 
 /// Waiting that ends when the run is asked to stop.
@@ -247,7 +268,7 @@ pub async fn with_lock(
     let lock = lock(session, operation).await?;
     let mut done = work().await;
     if let Some(id) = lock
-        && let Err(more) = session.store.unlock(&id).await
+        && let Err(more) = unlock(session, &id).await
     {
         match &mut done {
             Ok(()) => done = Err(more),
@@ -306,7 +327,7 @@ pub(crate) async fn hold(
         }
         Err(mut d) => {
             if let Some(id) = lock
-                && let Err(more) = session.store.unlock(&id).await
+                && let Err(more) = unlock(session, &id).await
             {
                 d.append(more);
             }

@@ -135,6 +135,10 @@ pub enum Event {
     Settled(Hook, String),
     /// Applying has ended.
     ApplySummary(ChangeSummary),
+    /// Locking the state takes a while.
+    Locking,
+    /// Releasing the state takes a while.
+    Unlocking,
     /// Something to say at once.
     Said(Box<Diagnostic>),
 }

@@ -222,6 +222,57 @@ fn states_held_by_terraform() {
     }
 }
 
+/// Whoever waits for a lock is told so, in the words and after the time that Terraform has.
+#[test]
+fn waiting_is_told() {
+    let env = surroundings();
+    let http = StateServer::new();
+    env.write("main.tf", http.block() + CONTENT);
+    env.run(&["init"]).exits(0);
+    env.run(&["apply", "-auto-approve"]).exits(0);
+    let line = "Acquiring state lock. This may take a few moments...";
+    let more = "resource \"terraform_data\" \"c\" {}\n";
+    env.write("main.tf", http.block() + CONTENT + more);
+    // nobody has it: there is nothing to tell
+    env.run(&["plan"]).exits(0).never_says(&[line]);
+    http.kept.lock().expect("no panic").lock = Some(br#"{"ID":"held"}"#.to_vec());
+    for words in [
+        &["plan"][..],
+        &["apply", "-auto-approve"],
+        &["destroy", "-auto-approve"],
+        &["refresh"],
+        &["import", "terraform_data.c", "id"],
+        &["taint", "terraform_data.a"],
+        &["untaint", "terraform_data.a"],
+        &["state", "rm", "terraform_data.a"],
+        &["state", "mv", "terraform_data.a", "terraform_data.d"],
+    ] {
+        let (at, rest) = match words.split_first() {
+            Some((&"state", rest)) => (vec!["state", rest[0]], &rest[1..]),
+            Some((first, rest)) => (vec![*first], rest),
+            None => continue,
+        };
+        let words = [&at[..], &["-lock-timeout=600ms"], rest].concat();
+        let ran = env.run(&words);
+        ran.exits(1).says(&["Error acquiring the state lock"]);
+        let told = ran.stdout.lines().filter(|l| *l == line).count();
+        assert_eq!(told, 1, "{words:?}: {}", ran.text());
+        // who does not wait is not told to
+        let hurried = [&at[..], rest].concat();
+        env.run(&hurried).exits(1).never_says(&[line]);
+    }
+    let ran = env.run(&["plan", "-json", "-lock-timeout=600ms", "-no-color"]);
+    let lines: Vec<serde_json::Value> = ran
+        .exits(1)
+        .stdout
+        .lines()
+        .map(|l| serde_json::from_str(l).expect("JSON"))
+        .collect();
+    let kinds: Vec<&str> = lines.iter().filter_map(|l| l["type"].as_str()).collect();
+    assert_eq!(kinds, ["version", "state_lock_acquire", "diagnostic"]);
+    assert_eq!(lines[1]["@message"], line);
+}
+
 fn version_of(terraform: &Path) -> String {
     let told = std::process::Command::new(terraform)
         .args(["version", "-json"])

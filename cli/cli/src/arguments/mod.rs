@@ -333,10 +333,8 @@ pub struct Validate {
     pub inputs: Inputs,
     #[command(flatten)]
     pub reading: Reading,
-    /// Answer in JSON.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
-          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
-    pub json: bool,
+    #[command(flatten)]
+    pub streaming: Streaming,
     /// Leave the files of tests alone.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
@@ -360,10 +358,8 @@ pub struct Test {
     /// Where the files of tests lie, besides this directory.
     #[arg(long, value_name = "DIR", default_value = "tests")]
     pub test_directory: PathBuf,
-    /// Answer in JSON, a line for each event.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
-          default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
-    pub json: bool,
+    #[command(flatten)]
+    pub streaming: Streaming,
     /// Write what came of it into this file, as JUnit's XML.
     #[arg(long, value_name = "FILE")]
     pub junit_xml: Option<PathBuf>,

@@ -5,6 +5,7 @@ use crate::inputs::gather_tests;
 use crate::operation::{Operation, Wanted, refused};
 use crate::runtime::{Interrupts, block_on};
 use crate::session::{CloudChoice, Session, exit};
+use crate::stream::private_file;
 use crate::test_worlds::Worlds;
 use formwork_diagnostics::{Diagnostic, Diagnostics, SourceMap};
 use formwork_eval::Builtins;
@@ -15,8 +16,10 @@ use formwork_render::{
     state_text,
 };
 use formwork_state::timestamp;
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Test) -> u8 {
@@ -27,7 +30,10 @@ pub fn run(session: &Session, arguments: &arguments::Test) -> u8 {
              here; with -mock they touch nothing real.",
         );
     }
-    if !arguments.json {
+    if let Err(code) = session.one_stream(&arguments.streaming) {
+        return code;
+    }
+    if !arguments.streaming.json {
         session.notice_of_tests();
     }
     block_on(session, async |interrupts| {
@@ -36,6 +42,12 @@ pub fn run(session: &Session, arguments: &arguments::Test) -> u8 {
 }
 
 async fn test(session: &Session, arguments: &arguments::Test, interrupts: &Interrupts) -> u8 {
+    let json = arguments.streaming.json;
+    let into = arguments.streaming.json_into.as_deref();
+    let beside = match into.map(|path| private_file(session, path)).transpose() {
+        Ok(file) => file.map(Mutex::new),
+        Err(error) => return session.cannot_stream(into.unwrap_or(Path::new("-")), &error),
+    };
     let variables = arguments::Variables {
         inputs: arguments.inputs.clone(),
         input: Some(false),
@@ -61,7 +73,7 @@ async fn test(session: &Session, arguments: &arguments::Test, interrupts: &Inter
     );
     let mut code = exit::SUCCESS;
     for said in [&said, &more] {
-        code = code.max(session.say_as(said, &operation.ops.sources, false, arguments.json));
+        code = code.max(session.say_as(said, &operation.ops.sources, false, json));
     }
     if code != exit::SUCCESS {
         operation.end().await;
@@ -99,13 +111,14 @@ async fn test(session: &Session, arguments: &arguments::Test, interrupts: &Inter
     }
     let sink = Sink {
         session,
-        json: arguments.json,
+        json,
+        beside,
         verbose: arguments.verbose,
         level: operation.ops.settings.level.version.to_string(),
         functions: session.signatures(),
         recoverable,
     };
-    if sink.json {
+    if sink.json || sink.beside.is_some() {
         sink.line(|s, at| s.version(at));
     }
     let worlds = Worlds::new(session, interrupts);
@@ -173,7 +186,10 @@ fn save(working: &Path, state: &[u8], journal: &[u8]) -> std::io::Result<PathBuf
 /// Tells people or programs what happens.
 struct Sink<'s> {
     session: &'s Session,
+    /// Whether standard output is for programs.
     json: bool,
+    /// The file for programs, beside text for people.
+    beside: Option<Mutex<File>>,
     verbose: bool,
     level: String,
     functions: Builtins,
@@ -195,22 +211,29 @@ impl Sink<'_> {
             signatures: &KnownFunctions(&self.functions),
         };
         let at = timestamp(self.session.environment.clock.now());
-        self.session.streams.out(&text(&stream, &at));
+        let line = text(&stream, &at);
+        match &self.beside {
+            None => self.session.streams.out(&line),
+            Some(file) => {
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                let _ = file.write_all(line.as_bytes());
+            }
+        }
     }
 
-    fn diagnostics(
+    fn diagnostic_lines(
         &self,
         file: Option<&str>,
         run: Option<&str>,
         said: &Diagnostics,
         sources: &SourceMap,
     ) {
-        if self.json {
-            for d in said {
-                self.line(|s, at| s.diagnostic(at, file, run, d, sources));
-            }
-            return;
+        for d in said {
+            self.line(|s, at| s.diagnostic(at, file, run, d, sources));
         }
+    }
+
+    fn diagnostics(&self, said: &Diagnostics, sources: &SourceMap) {
         let (errors, warnings): (Vec<_>, Vec<_>) =
             said.iter().cloned().partition(Diagnostic::is_error);
         let (errors, warnings): (Diagnostics, Diagnostics) =
@@ -253,7 +276,7 @@ impl Sink<'_> {
                 }
             }
             TestEvent::Said(file, run, said, sources) => {
-                self.diagnostics(*file, *run, said, sources);
+                self.diagnostic_lines(*file, *run, said, sources);
             }
             TestEvent::FileEnding(file) => self.line(|s, at| s.file_ending(at, file)),
             TestEvent::RunEnding(file, run) => self.line(|s, at| s.run_ending(at, file, run)),
@@ -262,8 +285,10 @@ impl Sink<'_> {
                     self.line(|s, at| s.left(at, file, left));
                 }
                 let run = Some(&*left.run);
-                self.diagnostics(Some(file), run, &left.diagnostics, &left.sources);
-                self.save(left);
+                self.diagnostic_lines(Some(file), run, &left.diagnostics, &left.sources);
+                if self.json {
+                    self.save(left);
+                }
             }
             TestEvent::FileEnded(report) => self.line(|s, at| s.file_ended(at, report)),
             TestEvent::Interrupted => {
@@ -300,9 +325,7 @@ impl Sink<'_> {
                     out(&format!("\n{}\n\n", shown.trim_matches('\n')));
                 }
             }
-            TestEvent::Said(file, run, said, sources) => {
-                self.diagnostics(*file, *run, said, sources);
-            }
+            TestEvent::Said(_, _, said, sources) => self.diagnostics(said, sources),
             TestEvent::FileEnding(file) => out(&text.file_ending(file)),
             TestEvent::Left(file, left) => {
                 let style = self.session.error_style;
@@ -347,6 +370,9 @@ impl TestSink for Sink<'_> {
             self.as_json(&event);
         } else {
             self.as_text(&event);
+            if self.beside.is_some() {
+                self.as_json(&event);
+            }
         }
     }
 }

@@ -4,12 +4,25 @@ use crate::arguments::{self, Variables};
 use crate::operation::{Operation, Wanted};
 use crate::runtime::block_on;
 use crate::session::{Session, exit};
+use crate::stream::private_file;
 use formwork_diagnostics::{Diagnostics, SourceMap};
 use formwork_render::{KnownFunctions, validate_json};
+use std::io::Write as _;
+use std::path::Path;
 
 /// Runs the command.
 pub fn run(session: &Session, arguments: &arguments::Validate) -> u8 {
-    if !arguments.json {
+    let json = arguments.streaming.json;
+    if let Err(code) = session.one_stream(&arguments.streaming) {
+        return code;
+    }
+    // a file that cannot be written is told of before anything is done
+    let into = arguments.streaming.json_into.as_deref();
+    let mut file = match into.map(|path| private_file(session, path)).transpose() {
+        Ok(file) => file,
+        Err(error) => return session.cannot_stream(into.unwrap_or(Path::new("-")), &error),
+    };
+    if !json {
         session.notice();
     }
     let (diagnostics, sources) = block_on(session, async |interrupts| {
@@ -22,7 +35,7 @@ pub fn run(session: &Session, arguments: &arguments::Validate) -> u8 {
             variables: Some(&variables),
             early: true,
             reading: arguments.reading.clone(),
-            for_program: arguments.json,
+            for_program: json,
             no_cloud: true,
             no_state: true,
             partial: true,
@@ -38,8 +51,20 @@ pub fn run(session: &Session, arguments: &arguments::Validate) -> u8 {
             }
         }
     });
-    if arguments.json {
-        return as_json(session, &diagnostics, &sources);
+    if json {
+        session
+            .streams
+            .out(&as_json(session, &diagnostics, &sources));
+        return if diagnostics.has_errors() {
+            exit::FAILURE
+        } else {
+            exit::SUCCESS
+        };
+    }
+    if let (Some(file), Some(path)) = (&mut file, into)
+        && let Err(error) = file.write_all(as_json(session, &diagnostics, &sources).as_bytes())
+    {
+        return session.cannot_stream(path, &error);
     }
     let code = session.say_as(
         &diagnostics,
@@ -62,13 +87,7 @@ pub fn run(session: &Session, arguments: &arguments::Validate) -> u8 {
     code
 }
 
-fn as_json(session: &Session, diagnostics: &Diagnostics, sources: &SourceMap) -> u8 {
+fn as_json(session: &Session, diagnostics: &Diagnostics, sources: &SourceMap) -> String {
     let functions = session.signatures();
-    let text = validate_json(diagnostics, sources, &KnownFunctions(&functions));
-    session.streams.out(&text);
-    if diagnostics.has_errors() {
-        exit::FAILURE
-    } else {
-        exit::SUCCESS
-    }
+    validate_json(diagnostics, sources, &KnownFunctions(&functions))
 }

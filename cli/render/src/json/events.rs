@@ -5,7 +5,7 @@
 use super::tree::write_key;
 use super::write::{self, Object};
 use crate::diagnostics::{Signatures, Snippets, write_diagnostic};
-use crate::text::lines::{apply_line, duration, plan_line, seconds};
+use crate::text::lines::{LOCKING, UNLOCKING, apply_line, duration, plan_line, seconds};
 use crate::text::progress::{finished, id, provisioning, started, still, words};
 use formwork_addresses::{AbsResourceInstance, InstanceKey, ResourceMode};
 use formwork_diagnostics::{Diagnostic, Severity, SourceMap};
@@ -178,6 +178,12 @@ impl EventStream<'_> {
                     });
                 })
             }
+            Event::Locking => line("info", LOCKING, at, |o| {
+                o.text("type", "state_lock_acquire");
+            }),
+            Event::Unlocking => line("info", UNLOCKING, at, |o| {
+                o.text("type", "state_lock_release");
+            }),
             Event::Said(diagnostic) => self.diagnostic(at, diagnostic),
         })
     }

@@ -31,9 +31,19 @@ pub struct Board {
     done: usize,
     failed: usize,
     running: BTreeMap<(AbsResourceInstance, &'static str), (Hook, SystemTime)>,
+    /// What is being read, in the order in which it was begun: there may be many at once.
+    reads: BTreeMap<u64, (AbsResourceInstance, SystemTime)>,
+    /// The number under which an object is being read.
+    reading: BTreeMap<AbsResourceInstance, u64>,
+    begun_reads: u64,
     /// Operations to come, by `TYPE ACTION`.
     ahead: BTreeMap<String, usize>,
     took: Vec<(String, Duration)>,
+}
+
+/// Whether it reads a data source.
+fn is_read(hook: &Hook) -> bool {
+    hook.action == Action::Read
 }
 
 fn key(hook: &Hook) -> String {
@@ -78,16 +88,24 @@ impl Board {
     /// Takes an event in.
     pub fn event(&mut self, event: &Event, now: SystemTime) {
         match event {
-            Event::Started(phase @ (Phase::Refresh | Phase::Apply), of) => {
+            Event::Started(phase @ (Phase::Refresh | Phase::Plan | Phase::Apply), of) => {
                 self.phase = Some(*phase);
                 self.begun = Some(now);
                 (self.done, self.failed) = (0, 0);
+                self.reads.clear();
+                self.reading.clear();
                 if *phase == Phase::Refresh {
                     self.total = of.unwrap_or(0);
                 }
             }
             Event::Started(..) | Event::Finished(..) => self.phase = None,
-            Event::RefreshFinished(_) => self.done += 1,
+            Event::RefreshStarted(hook) => self.read_begins(hook, now),
+            Event::RefreshFinished(hook) => {
+                self.done += 1;
+                self.read_ends(hook);
+            }
+            Event::ApplyStarted(hook) if is_read(hook) => self.read_begins(hook, now),
+            Event::ApplyFinished(hook, _) if is_read(hook) => self.read_ends(hook),
             Event::ApplyStarted(hook) if hook.action.changes_objects() => {
                 if let Some(n) = self.ahead.get_mut(&key(hook)) {
                     *n = n.saturating_sub(1);
@@ -104,6 +122,7 @@ impl Board {
                 }
             }
             Event::ApplyFailed(hook, _) => {
+                self.read_ends(hook);
                 self.running
                     .remove(&(hook.address.clone(), hook.action.word()));
                 self.failed += 1;
@@ -112,10 +131,27 @@ impl Board {
         }
     }
 
+    fn read_begins(&mut self, hook: &Hook, now: SystemTime) {
+        self.begun_reads += 1;
+        let number = self.begun_reads;
+        self.reads.insert(number, (hook.address.clone(), now));
+        if let Some(former) = self.reading.insert(hook.address.clone(), number) {
+            self.reads.remove(&former);
+        }
+    }
+
+    fn read_ends(&mut self, hook: &Hook) {
+        if let Some(number) = self.reading.remove(&hook.address) {
+            self.reads.remove(&number);
+        }
+    }
+
     /// That nothing runs any more.
     pub fn rest(&mut self) {
         self.phase = None;
         self.running.clear();
+        self.reads.clear();
+        self.reading.clear();
     }
 
     /// What operations took, those that are worth remembering.
@@ -133,6 +169,7 @@ impl Board {
             Phase::Refresh => {
                 let _ = write!(out, "Refreshing: {} of {}", self.done, self.total);
             }
+            Phase::Plan => out.push_str("Planning"),
             Phase::Apply => {
                 let total = self.total.max(self.done + self.failed + self.running.len());
                 let _ = write!(out, "{} of {total} done", self.done);
@@ -156,6 +193,17 @@ impl Board {
             if let Some(usual) = self.usual.get(&key(hook)) {
                 let _ = write!(out, " of about {}", duration(*usual));
             }
+        }
+        // what is quick needs no line; what hangs does
+        let free = MOST_NAMED.saturating_sub(running.len());
+        let slow = |(_, began): &&(AbsResourceInstance, SystemTime)| since(*began) >= SHORT;
+        for (i, (address, began)) in self.reads.values().take(free).take_while(slow).enumerate() {
+            let lead = if i == 0 && running.is_empty() {
+                " \u{b7} "
+            } else {
+                "; "
+            };
+            let _ = write!(out, "{lead}reading {address} {}", duration(since(*began)));
         }
         if let Some(more) = running.len().checked_sub(MOST_NAMED).filter(|n| *n > 0) {
             let _ = write!(out, "; {more} more");
@@ -214,8 +262,30 @@ mod tests {
             board.line(at(2), 200).as_deref(),
             Some("Refreshing: 1 of 7, 2s")
         );
+        board.event(&Event::RefreshStarted(hook("a.h", Action::NoOp)), at(2));
+        assert_eq!(
+            board.line(at(3), 200).as_deref(),
+            Some("Refreshing: 1 of 7, 3s")
+        );
+        assert_eq!(
+            board.line(at(9), 200).as_deref(),
+            Some("Refreshing: 1 of 7, 9s \u{b7} reading a.h 7s")
+        );
         board.event(&Event::Finished(Phase::Refresh, Duration::ZERO), at(3));
         assert_eq!(board.line(at(3), 200), None);
+        board.event(&Event::Started(Phase::Plan, None), at(3));
+        let data = |of| hook("data.d.e", of);
+        board.event(&Event::ApplyStarted(data(Action::Read)), at(3));
+        assert_eq!(
+            board.line(at(8), 200).as_deref(),
+            Some("Planning, 5s \u{b7} reading data.d.e 5s")
+        );
+        board.event(
+            &Event::ApplyFinished(data(Action::Read), Duration::from_secs(6)),
+            at(9),
+        );
+        assert_eq!(board.line(at(9), 200).as_deref(), Some("Planning, 6s"));
+        board.event(&Event::Finished(Phase::Plan, Duration::ZERO), at(9));
         board.expect([
             ("a", Action::Create),
             ("a", Action::Create),

@@ -3,6 +3,11 @@
 use formwork_plan::{ChangeSummary, PlanMode};
 use std::time::Duration;
 
+/// While the state is being locked, if that takes a while.
+pub const LOCKING: &str = "Acquiring state lock. This may take a few moments...";
+/// While it is being released, the same.
+pub const UNLOCKING: &str = "Releasing state lock. This may take a few moments...";
+
 /// The closing line of a plan: `Plan: 1 to add, 0 to change, 0 to destroy.`
 pub fn plan_line(summary: &ChangeSummary) -> String {
     let import = match summary.import {

@@ -1,6 +1,6 @@
 //! What a run says while it works: one line per event.
 
-use super::lines::duration;
+use super::lines::{LOCKING, UNLOCKING, duration};
 use crate::diagnostics::diagnostic_text;
 use crate::style::{Role, Style};
 use formwork_addresses::ResourceMode;
@@ -23,6 +23,11 @@ impl Progress {
     /// planned by [`plan_text`](crate::plan_text), how it ended by
     /// [`apply_line`](crate::lines::apply_line).
     pub fn line(&self, event: &Event, sources: &SourceMap) -> Option<String> {
+        match event {
+            Event::Locking => return Some(format!("{LOCKING}\n")),
+            Event::Unlocking => return Some(format!("{UNLOCKING}\n")),
+            _ => {}
+        }
         let (hook, text) = match event {
             Event::RefreshStarted(hook) if !self.concise => {
                 (hook, format!("Refreshing state...{}", id(hook)))
