@@ -28,6 +28,15 @@ pub(crate) fn fill(objects: &Objects, plan: &Plan, state: &State, providers: &Pr
         objects.set_expansion(resource, expansion(keys));
     }
     let whole = plan.mode == PlanMode::Destroy;
+    let partial = !whole && (!plan.complete || plan.mode == PlanMode::RefreshOnly);
+    if partial {
+        // Blocks that were not looked at have what the state has: an orphan's provider may be
+        // configured by them.
+        let there = state.instances().filter(|(a, i)| {
+            i.current.is_some() && !plan.resource_keys.contains_key(&a.abs_resource())
+        });
+        keys_of_state(objects, there.map(|(a, _)| a));
+    }
     if whole {
         let made = plan
             .changes
@@ -53,7 +62,6 @@ pub(crate) fn fill(objects: &Objects, plan: &Plan, state: &State, providers: &Pr
     let planned: BTreeSet<&AbsResourceInstance> = plan.changes.iter().map(|c| &c.address).collect();
     // Of what a limited plan leaves out the state knows (a destroyed object's provider may be configured
     // by it), and of everything where nothing is planned.
-    let partial = !whole && (!plan.complete || plan.mode == PlanMode::RefreshOnly);
     let beside = |a: &AbsResource| {
         a.resource.mode == ResourceMode::Data
             || ((partial || whole) && a.resource.mode == ResourceMode::Managed)

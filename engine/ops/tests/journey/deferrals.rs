@@ -686,3 +686,40 @@ resource "place_thing" "a" {{
     let said = text(&applied.diagnostics, &applied.sources);
     assert!(applied.complete, "{said}");
 }
+
+/// The provider of what is not configured any more is configured by what a limited plan leaves out.
+#[tokio::test]
+async fn providers_are_configured_by_what_is_left_out() {
+    let main = r#"
+provider "place" {
+  region = "one"
+}
+provider "place" {
+  alias  = "by"
+  region = join("", [for b in place_thing.b : b.id])
+}
+resource "place_thing" "b" {
+  for_each = toset(["k"])
+  name     = "b"
+}
+"#;
+    let orphan = "resource \"place_thing\" \"a\" {\n  provider = place.by\n  name = \"a\"\n}\n";
+    let (story_, _places) = story(&format!("{main}{orphan}"));
+    let both = ["create place_thing.a", "create place_thing.b[\"k\"]"];
+    story_.check(&[], &both).await;
+    story_.write("main.tf", main);
+    let options = PlanOptions {
+        limits: Limits {
+            excludes: vec!["place_thing.b".parse().expect("an address")],
+            ..Limits::default()
+        },
+        ..PlanOptions::default()
+    };
+    let session = session_of(&story_);
+    let outcome = formwork_ops::plan(&session, &options).await;
+    let plan = outcome.plan.expect("a plan");
+    assert_eq!(told(&plan), ["delete place_thing.a"]);
+    let applied = formwork_ops::apply(&session, plan, outcome.held).await;
+    let said = text(&applied.diagnostics, &applied.sources);
+    assert!(applied.complete, "{said}");
+}

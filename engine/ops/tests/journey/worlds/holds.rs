@@ -165,8 +165,10 @@ pub fn disordered(scene: &Scene, world: &World, ran: &Ran) -> Vec<String> {
             let replaced = ran
                 .calls
                 .iter()
-                .any(|c| c.verb == Verb::Create && c.at == call.at && c.round == call.round);
-            if !needs || (replaced && other.round > call.round) {
+                .any(|c| c.verb == Verb::Create && name(c) == name(call) && c.round == call.round);
+            // What was taken over anew has lost what was made from it.
+            let lost = call.id.as_ref().is_some_and(|id| strays.contains(id));
+            if !needs || lost || (replaced && other.round > call.round) {
                 continue;
             }
             if other.end.is_none_or(|end| end > call.begin) {
