@@ -245,6 +245,37 @@ impl HttpStore {
         Ok(Answer { status, md5, body })
     }
 
+    /// What a server says, without what it was sent to be let in: some repeat that.
+    fn without_credentials(&self, said: &[u8]) -> Vec<u8> {
+        let mut secrets = Vec::new();
+        if let Some((user, password)) = &self.config.credentials {
+            secrets.push(STANDARD.encode(format!("{user}:{password}")));
+            secrets.push(password.clone());
+        }
+        let addresses = [&self.addresses.state]
+            .into_iter()
+            .chain(&self.addresses.lock);
+        for url in addresses {
+            secrets.extend(url.password().map(str::to_owned));
+            secrets.extend(url.query().map(str::to_owned));
+            secrets.extend(url.query_pairs().map(|(_, value)| value.into_owned()));
+        }
+        let escaped: Vec<String> = secrets
+            .iter()
+            .filter_map(|text| serde_json::to_string(text).ok())
+            .map(|text| text.trim_matches('"').to_owned())
+            .collect();
+        secrets.extend(escaped);
+        secrets.retain(|secret| secret.len() >= SHORTEST_SECRET);
+        // a longer one may hold a shorter one
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        let mut said = String::from_utf8_lossy(said).into_owned();
+        for secret in secrets {
+            said = said.replace(&secret, "(not shown)");
+        }
+        said.into_bytes()
+    }
+
     fn failed(&self, summary: &str, tried: &str, why: &str) -> Diagnostics {
         let address = shown(&self.config.address);
         Diagnostic::error(summary, format!("{tried} {address} failed: {why}.")).into()
@@ -269,6 +300,9 @@ impl HttpStore {
         d.hint(advice).into()
     }
 }
+
+/// What is shorter than this many bytes may be any part of a word.
+const SHORTEST_SECRET: usize = 4;
 
 fn sum(bytes: &[u8]) -> String {
     STANDARD.encode(Md5::digest(bytes))
@@ -352,7 +386,7 @@ impl StateLock for HttpStore {
             .send(&self.config.lock_method, url, Some(text.as_bytes()))
             .await
             .map_err(|why| LockError::Failed(self.failed(SUMMARY, "Locking", &why)))?;
-        let holder = LockInfo::from_json(&answer.body);
+        let holder = LockInfo::from_json(&self.without_credentials(&answer.body));
         match answer.status {
             StatusCode::OK => {}
             StatusCode::LOCKED | StatusCode::CONFLICT

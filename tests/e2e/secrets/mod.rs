@@ -9,6 +9,9 @@
 //! come to grief over a secret. Ephemeral ones are looked for in the state, its backup, its journal and
 //! the saved plan, too.
 
+mod outlets;
+mod stores;
+
 use crate::env;
 use base64::Engine;
 use flate2::read::DeflateDecoder;
@@ -49,20 +52,22 @@ fn list(way: &str) -> String {
 const SENSITIVE: [&str; 5] = ["flag", "file", "environ", "tfvars", "auto"];
 const EPHEMERAL: [&str; 5] = ["eflag", "efile", "eenviron", "etfvars", "eauto"];
 
-/// What would be left of a canary in base64, whatever stands before it: the same of all canaries of
-/// one way.
+/// What would be left of a canary in other clothes, whatever stands before it: the same of all canaries
+/// of one way. Escapes (of JSON, HTML, URLs, HCL) leave the mark alone; base64 and hexadecimal do not.
 fn encoded(way: &str) -> Vec<String> {
-    let text = format!("<{MARK}{way}");
-    (0..3)
-        .map(|before| {
-            let padded = format!("{}{text}", &"   "[..before]);
-            let encoded = base64::engine::general_purpose::STANDARD.encode(padded);
-            // what mixes with its neighbours is left out
-            let begin = if before == 0 { 0 } else { 4 };
-            let end = encoded.trim_end_matches('=').len().saturating_sub(2);
-            encoded[begin..end].to_owned()
-        })
-        .collect()
+    let text = format!("{MARK}{way}");
+    let lower: String = text.bytes().map(|b| format!("{b:02x}")).collect();
+    let mut all = vec![lower.to_uppercase(), lower];
+    // the mark and the way are of letters, in which both alphabets of base64 agree
+    all.extend((0..3).map(|before| {
+        let padded = format!("{}{text}", &"   "[..before]);
+        let encoded = base64::engine::general_purpose::STANDARD.encode(padded);
+        // what mixes with its neighbours is left out
+        let begin = if before == 0 { 0 } else { 4 };
+        let end = encoded.trim_end_matches('=').len().saturating_sub(2);
+        encoded[begin..end].to_owned()
+    }));
+    all
 }
 
 /// Where canaries of these ways are in the text.
@@ -83,7 +88,9 @@ fn found(text: &[u8], ways: &[&str]) -> Vec<String> {
     found
 }
 
-const OTHERS: [&str; 3] = ["token", "quoted", "key"];
+const OTHERS: [&str; 8] = [
+    "token", "quoted", "key", "user", "query", "reply", "child", "answer",
+];
 
 fn all() -> Vec<&'static str> {
     [&SENSITIVE[..], &EPHEMERAL[..], &OTHERS[..]].concat()
@@ -233,6 +240,58 @@ fn inflated(bytes: &[u8]) -> Vec<u8> {
         }
     }
     all
+}
+
+#[test]
+fn the_search_finds_what_leaks() {
+    let secret = canary("flag", 7);
+    let b64 = |engine: &base64::engine::GeneralPurpose, before: &str| {
+        engine.encode(format!("{before}{secret}"))
+    };
+    let standard = &base64::engine::general_purpose::STANDARD;
+    let url_safe = &base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    let percent: String = secret
+        .bytes()
+        .map(|b| match b.is_ascii_alphanumeric() {
+            true => char::from(b).to_string(),
+            false => format!("%{b:02X}"),
+        })
+        .collect();
+    let html = secret.replace('&', "&amp;").replace('<', "&lt;");
+    let hex: String = secret.bytes().map(|b| format!("{b:02x}")).collect();
+    let leaks = [
+        secret.clone(),
+        b64(standard, ""),
+        b64(standard, "a"),
+        b64(standard, "ab"),
+        b64(url_safe, ""),
+        b64(url_safe, "a"),
+        b64(url_safe, "ab"),
+        percent,
+        html,
+        json!(secret).to_string(),
+        json!(json!(secret).to_string()).to_string(),
+        format!("{secret:?}"),
+        hex.to_uppercase(),
+        hex,
+    ];
+    for leak in leaks {
+        let text = format!("an error: {leak} is not wanted");
+        assert!(!found(text.as_bytes(), &SENSITIVE).is_empty(), "{leak}");
+        assert!(found(text.as_bytes(), &EPHEMERAL).is_empty(), "{leak}");
+    }
+    // and the search of a run finds what a command is made to tell
+    let env = surroundings();
+    env.write("main.tf", variables());
+    let given = inlets(&env);
+    let mut words = vec!["console"];
+    words.extend(given.iter().map(String::as_str));
+    let ran = env.run_with(&words, "nonsensitive(var.flag[3])\n", &[]);
+    assert!(
+        !found(ran.text().as_bytes(), &["flag"]).is_empty(),
+        "{}",
+        ran.text()
+    );
 }
 
 #[test]
