@@ -1,7 +1,7 @@
 //! Deleting an object: for good, or as the former half of a replacement.
 
 use crate::make::{hook, still_running};
-use crate::record::NoteLog;
+use crate::record::{NoteLog, Wait};
 use crate::run::{Ended, Run, lock};
 use crate::world::plain;
 use formwork_addresses::DeposedKey;
@@ -105,13 +105,14 @@ impl Run<'_> {
             begun.sensitive = stored.sensitive.clone();
             JournalEntry::Begun(Box::new(begun))
         };
+        let wait = Wait::of(&*provider);
         let destroying = async {
             let said = self.provision_before_destroy(change, &stored).await;
             if said.has_errors() {
                 return Err(said);
             }
             self.say(said);
-            let id = self.input.record.begin(begin).await?;
+            let id = self.input.record.begin(wait, begin).await?;
             let log = NoteLog::new(&self.input.record, id);
             let request = ApplyRequest {
                 kind: address.resource.kind.to_string(),
@@ -185,7 +186,7 @@ impl Run<'_> {
         } else {
             JournalEntry::Succeeded { id, object: None }
         };
-        self.input.record.entry(entry).await?;
+        self.input.record.entry(wait, entry).await?;
         let event = if failed {
             Event::ApplyFailed
         } else {
@@ -208,7 +209,7 @@ impl Run<'_> {
         let begun = self
             .input
             .record
-            .begin(|id| {
+            .begin(Wait::Queued, |id| {
                 let mut begun = Begun::new(
                     id,
                     OperationAction::Forget,
@@ -223,7 +224,7 @@ impl Run<'_> {
             Ok(id) => {
                 self.input
                     .record
-                    .entry(JournalEntry::Succeeded { id, object: None })
+                    .entry(Wait::Queued, JournalEntry::Succeeded { id, object: None })
                     .await
             }
             Err(d) => Err(d),

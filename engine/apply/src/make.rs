@@ -1,6 +1,6 @@
 //! Creating an object, changing it in place, and making the new half of a replacement.
 
-use crate::record::NoteLog;
+use crate::record::{NoteLog, Wait};
 use crate::run::{Ended, Run, lock};
 use crate::world::plain;
 use formwork_addresses::{AbsResourceInstance, ResourceMode};
@@ -495,7 +495,7 @@ impl Run<'_> {
         };
         self.input
             .record
-            .begin(|id| {
+            .begin(waits(place, provisions), |id| {
                 let mut begun = Begun::new(id, action, address.clone(), change.provider.clone());
                 begun.deposes = deposes;
                 begun.schema_version = place.schema.version;
@@ -719,13 +719,23 @@ impl Run<'_> {
                 object: object.clone(),
             }
         };
-        self.input.record.entry(entry).await?;
+        let wait = waits(place, provisions);
+        self.input.record.entry(wait, entry).await?;
         self.say(said);
         Ok(Made {
             good: !failed,
             shown,
             object,
         })
+    }
+}
+
+/// How the entries of an operation are waited for. What provisioners do is noted nowhere: before they
+/// run it is certain that the object stands as tainted.
+fn waits(place: &Place<'_>, provisions: bool) -> Wait {
+    match provisions {
+        true => Wait::Durable,
+        false => Wait::of(&*place.provider),
     }
 }
 

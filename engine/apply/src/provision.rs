@@ -6,6 +6,7 @@
 //! was. An object that is tainted, or that its replacement has left behind, is destroyed without.
 
 use crate::make::broken;
+use crate::record::Wait;
 use crate::run::Run;
 use formwork_addresses::AbsResourceInstance;
 use formwork_configuration::{Provisioner, ProvisionerTime, Repetition};
@@ -60,7 +61,7 @@ impl Run<'_> {
             let begun = Begun::new(id, action, address.clone(), change.provider.clone());
             JournalEntry::Begun(Box::new(begun))
         };
-        let id = self.input.record.begin(begin).await?;
+        let id = self.input.record.begin(Wait::Durable, begin).await?;
         let said = self
             .provision(address, provisioners, scope, functions)
             .await;
@@ -79,7 +80,7 @@ impl Run<'_> {
                 reason: d.summary.clone(),
             },
         };
-        self.input.record.entry(entry).await?;
+        self.input.record.entry(Wait::Durable, entry).await?;
         let good = !said.has_errors();
         self.say(said);
         Ok(good)

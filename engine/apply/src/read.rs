@@ -1,6 +1,7 @@
 //! Data sources that could not be read when planning.
 
 use crate::make::{broken, hook};
+use crate::record::Wait;
 use crate::run::{Ended, Run};
 use formwork_addresses::AbsResourceInstance;
 use formwork_diagnostics::{Diagnostic, Diagnostics, Severity};
@@ -95,7 +96,7 @@ impl Run<'_> {
         let id = self
             .input
             .record
-            .begin(|id| {
+            .begin(Wait::Queued, |id| {
                 let begun = Begun::new(
                     id,
                     OperationAction::Read,
@@ -157,18 +158,21 @@ impl Run<'_> {
         {
             let object = Some(Arc::new(object));
             let entry = JournalEntry::Succeeded { id, object };
-            self.input.record.entry(entry).await?;
+            self.input.record.entry(Wait::Queued, entry).await?;
             return Err(said);
         }
         let Some(object) = object else {
             let reason = "Reading the data source failed".to_owned();
             self.input
                 .record
-                .entry(JournalEntry::Failed {
-                    id,
-                    object: None,
-                    reason,
-                })
+                .entry(
+                    Wait::Queued,
+                    JournalEntry::Failed {
+                        id,
+                        object: None,
+                        reason,
+                    },
+                )
                 .await?;
             self.input.events.emit(Event::ApplyFailed(hook, elapsed));
             if said.has_errors() {
@@ -182,10 +186,13 @@ impl Run<'_> {
         };
         self.input
             .record
-            .entry(JournalEntry::Succeeded {
-                id,
-                object: Some(Arc::new(object)),
-            })
+            .entry(
+                Wait::Queued,
+                JournalEntry::Succeeded {
+                    id,
+                    object: Some(Arc::new(object)),
+                },
+            )
             .await?;
         self.input.events.emit(Event::ApplyFinished(hook, elapsed));
         self.say(said);

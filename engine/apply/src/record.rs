@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_journal::{JournalEntry, Ledger, OperationId, PendingOperation, Recorder};
-use formwork_provider::{NoteError, OperationLog};
+use formwork_provider::{NoteError, OperationLog, Provider};
 use formwork_state::{JournalStore, State};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,6 +13,29 @@ use tokio::sync::Mutex;
 pub struct Record {
     recorder: Mutex<Recorder>,
     kept: Kept,
+    /// Whether something was recorded since for whose durability nobody has waited.
+    queued: AtomicBool,
+}
+
+/// Whether an operation goes on before an entry is durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// It waits: what comes next is done, or was done, where only this entry tells of it.
+    Durable,
+    /// It goes on. The entry is durable no later than the next one for which somebody waits, so before
+    /// any request that a provider notes is sent; and if it is lost with the process, what it tells is
+    /// found out by what is noted, or nothing was done outside of this process.
+    Queued,
+}
+
+impl Wait {
+    /// How the entries of an operation of this provider are waited for.
+    pub fn of(provider: &dyn Provider) -> Self {
+        match provider.keeps_notes() {
+            true => Self::Queued,
+            false => Self::Durable,
+        }
+    }
 }
 
 /// Where entries are made durable.
@@ -46,6 +69,7 @@ impl Record {
         Self {
             recorder: Mutex::new(recorder),
             kept: Kept::InJournal(store),
+            queued: AtomicBool::new(false),
         }
     }
 
@@ -58,6 +82,7 @@ impl Record {
                 recorded: AtomicU64::new(0),
                 written: Mutex::new(Ok(0)),
             })),
+            queued: AtomicBool::new(false),
         }
     }
 
@@ -65,23 +90,41 @@ impl Record {
     ///
     /// # Errors
     /// If it could not be made durable: then it must not begin.
-    pub async fn begin(
+    pub(crate) async fn begin(
         &self,
+        wait: Wait,
         entry: impl FnOnce(OperationId) -> JournalEntry,
     ) -> Result<OperationId, Diagnostics> {
         let recorder = self.recorder.lock().await;
         let id = recorder.next_id();
-        self.write(recorder, entry(id)).await?;
+        self.write(recorder, entry(id), wait).await?;
         Ok(id)
     }
 
-    /// Records an entry; durable when it returns.
+    /// Records an entry.
     ///
     /// # Errors
     /// If it could not be made durable, or must not follow what was recorded.
-    pub async fn entry(&self, entry: JournalEntry) -> Result<(), Diagnostics> {
+    pub(crate) async fn entry(&self, wait: Wait, entry: JournalEntry) -> Result<(), Diagnostics> {
         let recorder = self.recorder.lock().await;
-        self.write(recorder, entry).await
+        self.write(recorder, entry, wait).await
+    }
+
+    /// Waits until all that was recorded is durable.
+    ///
+    /// # Errors
+    /// If something is not.
+    pub(crate) async fn settle(&self) -> Result<(), Diagnostics> {
+        if !self.queued.swap(false, Ordering::SeqCst) {
+            return Ok(());
+        }
+        match &self.kept {
+            Kept::InJournal(store) => store.append_journal(Vec::new()).await,
+            Kept::InState(kept) => {
+                let all = kept.recorded.load(Ordering::SeqCst);
+                self.bring_to_state(kept, all).await
+            }
+        }
     }
 
     /// The recorder's lock is held until the bytes are queued, not until they are durable: entries are
@@ -91,6 +134,7 @@ impl Record {
         &self,
         mut recorder: tokio::sync::MutexGuard<'_, Recorder>,
         entry: JournalEntry,
+        wait: Wait,
     ) -> Result<(), Diagnostics> {
         let bytes = recorder.record(&entry).map_err(|e| {
             Diagnostics::from(Diagnostic::error(
@@ -100,15 +144,24 @@ impl Record {
                 ),
             ))
         })?;
-        match &self.kept {
-            Kept::InJournal(store) => {
+        match (&self.kept, wait) {
+            (Kept::InJournal(store), Wait::Durable) => {
                 let durable = store.append_journal(bytes);
                 drop(recorder);
                 durable.await
             }
-            Kept::InState(kept) => {
+            (Kept::InJournal(store), Wait::Queued) => {
+                self.queued.store(true, Ordering::SeqCst);
+                store.queue_journal(bytes)
+            }
+            (Kept::InState(kept), wait) => {
                 let own = kept.recorded.fetch_add(1, Ordering::SeqCst) + 1;
                 drop(recorder);
+                // an end is not held back here: no clock would bring it to the state
+                if wait == Wait::Queued && matches!(entry, JournalEntry::Begun(_)) {
+                    self.queued.store(true, Ordering::SeqCst);
+                    return Ok(());
+                }
                 self.bring_to_state(kept, own).await
             }
         }
@@ -180,13 +233,16 @@ impl OperationLog for NoteLog<'_> {
             id: self.id,
             note: note.into(),
         };
-        self.record.entry(entry).await.map_err(|d| NoteError {
-            reason: d
-                .iter()
-                .map(|d| d.detail.clone())
-                .collect::<Vec<_>>()
-                .join(" "),
-        })?;
+        self.record
+            .entry(Wait::Durable, entry)
+            .await
+            .map_err(|d| NoteError {
+                reason: d
+                    .iter()
+                    .map(|d| d.detail.clone())
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            })?;
         self.noted.store(true, Ordering::Release);
         Ok(())
     }

@@ -118,7 +118,9 @@ pub async fn apply(input: &ApplyInput) -> (Applied, Diagnostics) {
     };
     let closed = run.opened.close_all().await;
     run.say(closed);
-    let complete = report.all_done();
+    let durable = input.record.settle().await;
+    let complete = report.all_done() && durable.is_ok();
+    run.say(durable.err().unwrap_or_default());
     // A limited plan leaves something, and with it what was read and told of it.
     if complete && input.plan.complete && input.plan.mode == PlanMode::Destroy {
         input

@@ -3,7 +3,7 @@
 use crate::explain::explain;
 use crate::file_lock;
 use crate::files::{self, Locked, Replaced, hidden, with_suffix};
-use crate::journal::{self, Job};
+use crate::journal::{JournalThread, gone};
 use async_trait::async_trait;
 use formwork_diagnostics::{Diagnostic, Diagnostics};
 use formwork_environment::Environment;
@@ -15,9 +15,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 
 /// Where the state that a run found is kept before the run writes its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +34,7 @@ pub enum Backup {
 pub struct LocalStore {
     inner: Arc<Inner>,
     journal_path: PathBuf,
-    journal: Mutex<Option<(Sender<Job>, JoinHandle<()>)>>,
+    journal: Mutex<Option<JournalThread>>,
 }
 
 struct Inner {
@@ -124,43 +122,18 @@ impl LocalStore {
         .into()
     }
 
-    /// Queues a job for the journal's thread.
-    fn queue(&self, job: Job) -> Result<(), Diagnostics> {
-        let mut sender = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        if sender.is_none() {
-            let started = journal::start(self.journal_path.clone(), self.inner.process);
-            *sender = Some(started.map_err(|e| self.no_thread(&e))?);
+    /// Has something done with the journal's thread, which is started at its first use.
+    fn journal<T>(
+        &self,
+        ask: impl FnOnce(&JournalThread) -> Result<T, Diagnostics>,
+    ) -> Result<T, Diagnostics> {
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        if journal.is_none() {
+            let started = JournalThread::start(self.journal_path.clone(), self.inner.process);
+            *journal = Some(started.map_err(|e| self.no_thread(&e))?);
         }
-        let sent = sender.as_ref().map(|(s, _)| s.send(job));
-        match sent {
-            Some(Ok(())) => Ok(()),
-            _ => Err(gone()),
-        }
+        journal.as_ref().map_or_else(|| Err(gone()), ask)
     }
-}
-
-impl Drop for LocalStore {
-    /// Waits for what is queued, and for the journal's lock to be gone.
-    fn drop(&mut self) {
-        let journal = self
-            .journal
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some((sender, thread)) = journal.take() {
-            drop(sender);
-            // a thread that panicked holds no lock any more
-            let _ = thread.join();
-        }
-    }
-}
-
-/// The journal's thread ended, which it does not do of itself.
-fn gone() -> Diagnostics {
-    Diagnostic::error(
-        "Failed to write the journal",
-        "The thread that writes the journal is gone. This is a defect of Formwork.",
-    )
-    .into()
 }
 
 impl Inner {
@@ -415,37 +388,35 @@ impl JournalStore for LocalStore {
     }
 
     async fn read_journal(&self) -> Result<Vec<u8>, Diagnostics> {
-        let (answer, answered) = oneshot::channel();
-        self.queue(Job::Read(answer))?;
+        let answered = self.journal(JournalThread::read)?;
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 
     async fn lock_journal(&self) -> Result<(), LockError> {
-        let (answer, answered) = oneshot::channel();
-        self.queue(Job::Lock(answer)).map_err(LockError::Failed)?;
+        let answered = self
+            .journal(JournalThread::lock)
+            .map_err(LockError::Failed)?;
         answered
             .await
             .unwrap_or_else(|_| Err(LockError::Failed(gone())))
     }
 
     fn append_journal(&self, bytes: Vec<u8>) -> Durable {
-        let (answer, answered) = oneshot::channel();
-        let queued = self.queue(Job::Append(bytes, answer));
-        Box::pin(async move {
-            queued?;
-            answered.await.unwrap_or_else(|_| Err(gone()))
-        })
+        let answered = self.journal(|j| j.append(bytes));
+        Box::pin(async move { answered?.await.unwrap_or_else(|_| Err(gone())) })
+    }
+
+    fn queue_journal(&self, bytes: Vec<u8>) -> Result<(), Diagnostics> {
+        self.journal(|j| j.keep_back(&bytes))
     }
 
     async fn replace_journal(&self, bytes: Vec<u8>) -> Result<(), Diagnostics> {
-        let (answer, answered) = oneshot::channel();
-        self.queue(Job::Replace(bytes, answer))?;
+        let answered = self.journal(|j| j.replace(bytes))?;
         answered.await.unwrap_or_else(|_| Err(gone()))
     }
 
     async fn unlock_journal(&self) {
-        let (answer, answered) = oneshot::channel();
-        if self.queue(Job::Unlock(answer)).is_ok() {
+        if let Ok(answered) = self.journal(JournalThread::unlock) {
             let _ = answered.await;
         }
     }

@@ -372,6 +372,36 @@ fn journals_are_appended_in_order_and_kept_to_one_process() {
 }
 
 #[test]
+fn entries_that_nobody_waits_for_keep_their_order_and_are_written() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let one = store(&dir);
+    let journal = one.journal_path().to_owned();
+    let there = || fs::read_to_string(&journal).expect("there");
+    block_on(one.replace_journal(b"head\n".to_vec())).expect("written");
+    one.queue_journal(b"a\n".to_vec()).expect("queued");
+    one.queue_journal(b"b\n".to_vec()).expect("queued");
+    block_on(one.append_journal(b"c\n".to_vec())).expect("durable");
+    assert_eq!(there(), "head\na\nb\nc\n", "before what is waited for");
+    one.queue_journal(b"d\n".to_vec()).expect("queued");
+    assert_eq!(
+        block_on(one.read_journal()).expect("readable"),
+        b"head\na\nb\nc\nd\n",
+        "before whatever is asked for next"
+    );
+    one.queue_journal(b"e\n".to_vec()).expect("queued");
+    while !there().ends_with("e\n") {
+        // in its own time, though nothing more is asked for
+        std::thread::yield_now();
+    }
+    one.queue_journal(b"f\n".to_vec()).expect("queued");
+    block_on(one.append_journal(Vec::new())).expect("durable");
+    assert!(there().ends_with("e\nf\n"), "all is waited for");
+    one.queue_journal(b"g\n".to_vec()).expect("queued");
+    drop(one);
+    assert!(there().ends_with("f\ng\n"), "also at the end");
+}
+
+#[test]
 fn what_a_crash_left_is_removed() {
     let dir = tempfile::tempdir().expect("a directory");
     for name in [

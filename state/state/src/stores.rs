@@ -5,6 +5,7 @@ use crate::raw::RawJson;
 use async_trait::async_trait;
 use formwork_diagnostics::Diagnostics;
 use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 
 /// Where snapshots are kept.
 #[async_trait]
@@ -91,6 +92,24 @@ pub trait JournalStore: Send + Sync {
     /// The future's: why they could not be written. Nothing may then be assumed of the bytes, and no
     /// later append succeeds.
     fn append_journal(&self, bytes: Vec<u8>) -> Durable;
+
+    /// Queues `bytes` as [`JournalStore::append_journal`] does, for a caller that need not wait: they are
+    /// durable with what is appended after them at the latest, and within some ten milliseconds where
+    /// nothing is.
+    ///
+    /// # Errors
+    /// Why something queued earlier could not be written, as far as that is known by now. What is not
+    /// known yet is told by the next append.
+    fn queue_journal(&self, bytes: Vec<u8>) -> Result<(), Diagnostics> {
+        let mut durable = self.append_journal(bytes);
+        match durable
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()))
+        {
+            Poll::Ready(done) => done,
+            Poll::Pending => Ok(()),
+        }
+    }
 
     /// Replaces all of it at once. If `bytes` is empty nothing is left of it, not even its name, once
     /// exclusive use ends.

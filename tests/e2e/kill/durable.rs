@@ -2,8 +2,8 @@
 //!
 //! * Before the first byte of a request that changes something, an fdatasync of the journal has
 //!   returned that was called after its Begun and its Noted entries were written.
-//! * Before the Begun entry of what depends on an object is written, the Succeeded entry of that object
-//!   is durable.
+//! * Before the Begun entry of what depends on an object stands the Succeeded entry of that object, which
+//!   is durable no later, and so before any request of the dependent.
 //! * The state is written as: a temporary file, its fdatasync, its lock, the rename, the fsync of the
 //!   directory; and only then is the journal taken away.
 //!
@@ -158,7 +158,8 @@ fn prove(lab: &Lab, command: &[&str], depends: impl Fn(&str, &str) -> bool) -> u
         proved += 1;
     }
 
-    // every dependent
+    // every dependent: what it is made from stands before it, and is durable when its first request,
+    // whose first byte comes after all that it has noted, is sent
     let address = |entry: &Entry| {
         let address = entry.entry["begun"]["address"].as_str();
         address.unwrap_or_default().to_owned()
@@ -170,9 +171,10 @@ fn prove(lab: &Lab, command: &[&str], depends: impl Fn(&str, &str) -> bool) -> u
             }
             let ended = of("succeeded").find(|entry| entry.entry["succeeded"]["id"] == *id);
             let ended = ended.unwrap_or_else(|| panic!("{id} has succeeded"));
+            let order = |entry: &Entry| entries.iter().position(|e| std::ptr::eq(e, entry));
             assert!(
-                ended.durable < dependent.written,
-                "{} began before {} was durable",
+                order(ended) < order(dependent) && ended.durable <= dependent.durable,
+                "{} began before {} had ended",
                 address(dependent),
                 address(other)
             );

@@ -239,7 +239,7 @@ fn beside_terraform() {
         }
     }
     for (at, excuse) in EXCUSES.iter().enumerate() {
-        if whole && !used.contains_key(&at) {
+        if whole && !excuse.by_chance && !used.contains_key(&at) {
             wrong.push(format!("excuse without a case: {excuse:?}"));
         }
     }

@@ -129,6 +129,9 @@ impl Journal {
         if let Some(why) = &self.broken {
             return Err(why.clone());
         }
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let result = self.try_append(objects, bytes).await;
         if let Err(why) = &result {
             self.broken = Some(why.clone());
