@@ -52,11 +52,6 @@ const DIFFERENT: &[(&str, &str, &str)] = &[
         "an output that was asked for and is not there is an error: a script would take nothing for its value",
     ),
     (
-        "empty directory",
-        "state list",
-        "a state that holds nothing is listed as nothing",
-    ),
-    (
         "outputs",
         "output text number",
         "an argument too many has one summary, whichever the command",

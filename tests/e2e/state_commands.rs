@@ -33,6 +33,30 @@ fn backups(env: &TestEnv) -> usize {
         .count()
 }
 
+/// What scripts rely on, as Terraform 1.11.4 answers: exit codes, an empty `-out=`, `-parallelism=0`.
+#[test]
+fn what_scripts_rely_on() {
+    let env = env();
+    env.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    env.run(&["state", "list"])
+        .exits(1)
+        .says(&["No state file was found", "-chdir"]);
+    for group in ["state", "workspace"] {
+        env.run(&[group]).exits(1).says(&["list"]);
+    }
+    env.run(&["plan", "-parallelism=0", "-out="])
+        .exits(0)
+        .says(&["The plan was not saved"]);
+    env.run(&["apply", "-auto-approve", "-parallelism=0"])
+        .exits(0);
+    env.run(&["state", "list"])
+        .exits(0)
+        .says(&["terraform_data.a"]);
+    env.run(&["destroy", "-auto-approve"]).exits(0);
+    // a state of which nothing is left is a state
+    env.run(&["state", "list"]).exits(0);
+}
+
 #[test]
 fn moves_and_removals() {
     let env = applied();

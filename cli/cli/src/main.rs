@@ -58,6 +58,10 @@ fn run(surroundings: Surroundings) -> u8 {
             surroundings.streams.out(&text);
             return exit::NO_COMMAND;
         }
+        Ok(Parsed::NoSubcommand(text)) => {
+            surroundings.streams.out(&text);
+            return exit::NO_SUBCOMMAND;
+        }
         Err(diagnostics) => return surroundings.refuse(&diagnostics),
     };
     let session = match Session::new(surroundings, &arguments) {

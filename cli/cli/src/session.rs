@@ -25,8 +25,10 @@ pub mod exit {
     pub const UNREADABLE: u8 = 2;
     /// `fmt -check`: a file is not laid out as it should be.
     pub const NOT_LAID_OUT: u8 = 3;
-    /// No command was named.
+    /// No command was named at all.
     pub const NO_COMMAND: u8 = 127;
+    /// A group of commands was named, and none of them.
+    pub const NO_SUBCOMMAND: u8 = 1;
 }
 
 /// Which cloud is meant.

@@ -29,8 +29,9 @@ pub use looking::{Graph, GraphFormat, Metadata, Providers, ProvidersCommand, Pro
 pub use rewrite::{Parsed, parse};
 pub use words::Refresh;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Everything on the command line.
@@ -249,7 +250,7 @@ pub struct Planning {
           default_missing_value = "true", action = clap::ArgAction::Set)]
     pub allow_deferral: Option<bool>,
     /// How many objects are worked on at once.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = words::parallelism)]
+    #[arg(long, value_name = "N", default_value_t = words::PARALLELISM, value_parser = words::parallelism)]
     pub parallelism: usize,
     /// The file of the state.
     #[arg(long, value_name = "FILE")]
@@ -385,11 +386,19 @@ pub struct Plan {
           default_missing_value = "true", default_value_t = false, action = clap::ArgAction::Set)]
     pub detailed_exitcode: bool,
     /// Save the plan, for apply. The file may hold secrets.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub out: Option<PathBuf>,
     /// Write resource blocks for import blocks that have none into this file, which must not exist.
     #[arg(long, value_name = "FILE")]
     pub generate_config_out: Option<PathBuf>,
+}
+
+impl Plan {
+    /// The file of `-out`. An empty name is none: so scripts write it that may or may not want one.
+    pub fn saved_to(&self) -> Option<&Path> {
+        let path = self.out.as_deref()?;
+        (!path.as_os_str().is_empty()).then_some(path)
+    }
 }
 
 /// `apply` and `destroy`.

@@ -13,6 +13,8 @@ pub enum Parsed {
     Help(String),
     /// An explanation, since no command was named.
     NoCommand(String),
+    /// The help of a group of commands of which none was named.
+    NoSubcommand(String),
 }
 
 /// Terraform's commands that are not served yet: known, so that nobody is told that they misspelt one.
@@ -99,7 +101,11 @@ pub fn parse(
         line.out.push(text);
     }
     if line.path.is_empty() || line.command.is_subcommand_required_set() {
-        return Ok(Parsed::NoCommand(help::help(&root, &line.path)));
+        let text = help::help(&root, &line.path);
+        return Ok(match line.path.is_empty() {
+            true => Parsed::NoCommand(text),
+            false => Parsed::NoSubcommand(text),
+        });
     }
     let path = line.path.clone();
     let out = std::mem::take(&mut line.out);

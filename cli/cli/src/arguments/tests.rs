@@ -110,6 +110,10 @@ fn the_environment_comes_first() {
         panic!()
     };
     assert_eq!(p.planning.parallelism, 7);
+    let Command::Plan(p) = arguments("plan -parallelism=0 -out=", &[]).command else {
+        panic!("plan");
+    };
+    assert_eq!(p.planning.parallelism, 10, "as without the flag");
     assert!(run("plan", &[("TF_CLI_ARGS", "'")]).is_err());
 }
 
@@ -149,7 +153,7 @@ fn refusals() {
         flags,
         "The flag -parallelism".to_lowercase().as_str(),
     );
-    check("plan -parallelism=0", flags, "at least 1");
+    check("plan -parallelism=-1", flags, "1 or more");
     check("plan -refresh=maybe", flags, "true, false");
     check("plan -lock-timeout=5", flags, "duration");
     check("plan extra", flags, "extra");
@@ -159,7 +163,7 @@ fn refusals() {
 #[test]
 fn explanations() {
     assert!(matches!(run("", &[]), Ok(Parsed::NoCommand(_))));
-    assert!(matches!(run("state", &[]), Ok(Parsed::NoCommand(_))));
+    assert!(matches!(run("state", &[]), Ok(Parsed::NoSubcommand(_))));
     let text = |line: &str| match run(line, &[]) {
         Ok(Parsed::Help(text)) => text,
         other => panic!("{line}: {other:?}"),

@@ -67,11 +67,15 @@ pub(super) fn refresh(text: &str) -> Result<Refresh, String> {
     }
 }
 
-/// Reads the value of `-parallelism`.
+/// How many operations run at a time where nothing else is said.
+pub(super) const PARALLELISM: usize = 10;
+
+/// Reads the value of `-parallelism`. 0 leaves it as it is without the flag, as Terraform has it.
 pub(super) fn parallelism(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("it must be a whole number of at least 1".to_owned()),
+        Ok(0) => Ok(PARALLELISM),
         Ok(n) => Ok(n),
+        Err(_) => Err("it must be a whole number, 1 or more".to_owned()),
     }
 }
 

@@ -352,8 +352,7 @@ pub async fn make(
 /// Saves a plan that cannot be applied, if it was asked for.
 fn save_errored(session: &Session, arguments: &arguments::Plan, plan: &Plan) -> u8 {
     let saved = arguments
-        .out
-        .as_ref()
+        .saved_to()
         .map(|path| plan_file::write(session, path, plan));
     match saved {
         Some(Err(said)) => session.say(&said, &SourceMap::new()),
@@ -363,7 +362,7 @@ fn save_errored(session: &Session, arguments: &arguments::Plan, plan: &Plan) -> 
 
 fn save(session: &Session, arguments: &arguments::Plan, plan: &Plan) -> u8 {
     let rule = "\u{2500}".repeat(session.style.width.unwrap_or(78).min(78));
-    let Some(path) = &arguments.out else {
+    let Some(path) = arguments.saved_to() else {
         if plan.has_changes() && !session.automation {
             session.tell(&format!(
                 "\n{rule}\n\nThe plan was not saved (-out). The next apply plans anew, and may find another \

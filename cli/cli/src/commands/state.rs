@@ -118,6 +118,9 @@ async fn list(session: &Session, arguments: &StateList, interrupts: &Interrupts)
         ..Wanted::default()
     };
     let listed = view(session, interrupts, &wanted, async |_, view| {
+        if view.snapshot.is_none() && !view.folded {
+            return session.say(&no_state(), &SourceMap::new());
+        }
         // scripts read the addresses, people read this beside them
         let open = diagnostics_text(&pending(view), &SourceMap::new(), session.error_style);
         session.streams.error(&open);
@@ -140,6 +143,17 @@ async fn list(session: &Session, arguments: &StateList, interrupts: &Interrupts)
         }
     });
     listed.await.unwrap_or_else(|code| code)
+}
+
+/// That nothing was ever applied here, which a script must be able to tell from an empty state.
+fn no_state() -> Diagnostics {
+    Diagnostic::error(
+        "No state file was found",
+        "There is no state here of which objects could be listed: nothing was applied in this folder and workspace yet, \
+         or the state lies elsewhere.",
+    )
+    .hint("Look at -chdir, -state, the backend block and \"workspace show\".")
+    .into()
 }
 
 fn id_of(state: &State, address: &AbsResourceInstance) -> Option<String> {
