@@ -62,7 +62,10 @@ fn the_journey() {
             .expect("a link")
             .ends_with("/networks/front")
     );
-    env.run(&["state", "list"]).exits(0).never_says(&["google"]);
+    env.run(&["state", "list"])
+        .exits(1)
+        .says(&["No state file was found"])
+        .never_says(&["google"]);
 
     // another range: the subnetwork is replaced, or widened in place
     let wider = "networks={front=\"10.10.0.0/19\",back=\"10.20.0.0/20\"}";

@@ -72,7 +72,9 @@ fn a_bucket_held_by_us() {
     assert_eq!(value(&info, "Path"), "gs://states/p/default.tfstate");
     assert!(value(&info, "ID").parse::<u64>().is_ok(), "{info:?}");
     // who only looks is not kept from it, and who says so
-    env.run(&["-chdir=two", "state", "list"]).exits(0);
+    env.run(&["-chdir=two", "state", "list"])
+        .exits(1)
+        .says(&["No state file was found"]);
     env.run(&["-chdir=two", "plan", "-lock=false"]).exits(0);
     if let Some(terraform) = terraform() {
         let theirs = run_terraform(&env, &terraform, "two", &["plan", "-no-color"]);

@@ -36,7 +36,7 @@ struct Bucket {
 impl Bucket {
     fn new(env: &TestEnv, scenario: &Scenario) -> Self {
         let server = env.serve("../cloud", scenario);
-        // the quickest way to a bucket is to say that a state is in it
+        // the quickest way to a bucket is to ask for the state in it, though there is none yet
         env.write("bucket/main.tf", block("gcs", "bucket = \"states\""));
         env.run(&[
             "-chdir=bucket",
@@ -45,7 +45,8 @@ impl Bucket {
             "-mock-backend",
             &server.flag,
         ])
-        .exits(0);
+        .exits(1)
+        .says(&["No state file was found"]);
         Self { server }
     }
 

@@ -396,13 +396,6 @@ pub const EXCUSES: &[Excuse] = &[
         "a list without elements is a list",
     ),
     story(
-        "answers",
-        "state list",
-        "exit",
-        "",
-        "a state without objects lists none",
-    ),
-    story(
         "broken_check",
         "",
         "**",

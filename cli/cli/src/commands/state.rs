@@ -118,7 +118,7 @@ async fn list(session: &Session, arguments: &StateList, interrupts: &Interrupts)
         ..Wanted::default()
     };
     let listed = view(session, interrupts, &wanted, async |_, view| {
-        if view.snapshot.is_none() && !view.folded {
+        if view.snapshot.is_none() && view.lineage.is_none() {
             return session.say(&no_state(), &SourceMap::new());
         }
         // scripts read the addresses, people read this beside them
