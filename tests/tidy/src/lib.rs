@@ -98,16 +98,7 @@ pub fn packages() -> Vec<Package> {
 pub fn used() -> BTreeSet<(String, String)> {
     let cargo = option_env!("CARGO").unwrap_or("cargo");
     let output = Command::new(cargo)
-        .args([
-            "tree",
-            "--workspace",
-            "--target",
-            "all",
-            "--prefix",
-            "none",
-            "--format",
-            "{p}",
-        ])
+        .args(["tree", "--workspace", "--prefix", "none", "--format", "{p}"])
         .args([
             "--edges",
             "normal,build,dev",
